@@ -1,0 +1,25 @@
+# How every target of the project is compiled.
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+
+find_program(TELLTALE_CCACHE ccache)
+if(TELLTALE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${TELLTALE_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${TELLTALE_CCACHE}")
+endif()
+
+find_program(TELLTALE_MOLD mold)
+if(TELLTALE_MOLD AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror)
+
+if(TELLTALE_SANITIZE)
+  add_compile_options(-fsanitize=${TELLTALE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TELLTALE_SANITIZE})
+endif()

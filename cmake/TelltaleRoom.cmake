@@ -1,0 +1,30 @@
+# telltale_room(NAME base SOURCES a.cpp … [SEES base trace …] [LIBRARIES fmt::fmt …] [TESTS a_test.cpp …])
+#
+# Declares one room of the house: a static library telltale_<NAME> and, with TELLTALE_TESTS, a test program
+# telltale_<NAME>_test. A room includes headers as "room/header.h", and only those of the rooms in SEES resolve:
+# each room exports a folder that holds nothing but a link to itself.
+function(telltale_room)
+  cmake_parse_arguments(ROOM "" "NAME" "SOURCES;SEES;LIBRARIES;TESTS" ${ARGN})
+  set(target "telltale_${ROOM_NAME}")
+
+  get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  file(RELATIVE_PATH include_as "${PROJECT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}")
+  set(door "${CMAKE_BINARY_DIR}/doors/${ROOM_NAME}")
+  get_filename_component(parent "${door}/${include_as}" DIRECTORY)
+  file(MAKE_DIRECTORY "${parent}")
+  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${door}/${include_as}" SYMBOLIC)
+
+  add_library(${target} STATIC ${ROOM_SOURCES})
+  target_include_directories(${target} PUBLIC "${door}")
+  foreach(seen IN LISTS ROOM_SEES)
+    target_link_libraries(${target} PUBLIC telltale_${seen})
+  endforeach()
+  target_link_libraries(${target} PUBLIC ${ROOM_LIBRARIES})
+
+  if(TELLTALE_TESTS AND ROOM_TESTS)
+    add_executable(${target}_test ${ROOM_TESTS})
+    target_link_libraries(${target}_test PRIVATE ${target} GTest::gtest_main)
+    target_compile_definitions(${target}_test PRIVATE TELLTALE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    gtest_discover_tests(${target}_test DISCOVERY_TIMEOUT 60)
+  endif()
+endfunction()

@@ -1,0 +1,48 @@
+// What only some events have, keyed by event: two columns, sorted by event, looked up by binary search.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace telltale {
+
+using EventId = std::uint32_t;
+inline constexpr EventId kNoEvent = UINT32_MAX;
+
+template <typename Row>
+class SideTable {
+ public:
+  void reserve(std::size_t rows) {
+    events_.reserve(rows);
+    rows_.reserve(rows);
+  }
+  // Events must come in ascending order, each once.
+  void append(EventId event, Row row) {
+    events_.push_back(event);
+    rows_.push_back(row);
+  }
+
+  // Null when the event has no such row.
+  const Row* find(EventId event) const {
+    const auto at = std::lower_bound(events_.begin(), events_.end(), event);
+    if (at == events_.end() || *at != event) return nullptr;
+    return &rows_[static_cast<std::size_t>(at - events_.begin())];
+  }
+
+  std::size_t size() const { return events_.size(); }
+  bool empty() const { return events_.empty(); }
+  EventId event(std::size_t i) const { return events_[i]; }
+  const Row& row(std::size_t i) const { return rows_[i]; }
+
+  std::size_t memory_bytes() const {
+    return events_.capacity() * sizeof(EventId) + rows_.capacity() * sizeof(Row);
+  }
+
+ private:
+  std::vector<EventId> events_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace telltale
