@@ -7,7 +7,7 @@
 namespace telltale {
 namespace {
 
-Kind kind_of(std::string_view category, std::string_view name = "") {
+Kind kind_for(std::string_view category, std::string_view name = "") {
   bool is_known = false;
   return kind_of(category, name, is_known);
 }
@@ -25,23 +25,23 @@ TEST(Categories, no_category_has_two_rules) {
 }
 
 TEST(Categories, a_python_call_of_a_module_is_a_module) {
-  EXPECT_EQ(kind_of("python_function", "nn.Module: Linear_0"), Kind::kModule);
-  EXPECT_EQ(kind_of("python_function", "nn.Module"), Kind::kPython);
-  EXPECT_EQ(kind_of("cpu_op", "nn.Module: Linear_0"), Kind::kOperator);
+  EXPECT_EQ(kind_for("python_function", "nn.Module: Linear_0"), Kind::kModule);
+  EXPECT_EQ(kind_for("python_function", "nn.Module"), Kind::kPython);
+  EXPECT_EQ(kind_for("cpu_op", "nn.Module: Linear_0"), Kind::kOperator);
 }
 
 TEST(Categories, are_case_sensitive_because_old_traces_capitalise_other_words) {
-  EXPECT_EQ(kind_of("Kernel"), Kind::kKernel);
-  EXPECT_EQ(kind_of("KERNEL"), Kind::kOther);
-  EXPECT_EQ(kind_of("Trace"), Kind::kSpan);
-  EXPECT_EQ(kind_of("trace"), Kind::kOther);
+  EXPECT_EQ(kind_for("Kernel"), Kind::kKernel);
+  EXPECT_EQ(kind_for("KERNEL"), Kind::kOther);
+  EXPECT_EQ(kind_for("Trace"), Kind::kSpan);
+  EXPECT_EQ(kind_for("trace"), Kind::kOther);
 }
 
 TEST(Categories, an_unknown_one_is_the_device_s_when_it_bears_a_backend_s_name) {
-  EXPECT_EQ(kind_of("privateuse1_dma"), Kind::kDeviceOther);
-  EXPECT_EQ(kind_of("mtia_collective_comm"), Kind::kCollective);
-  EXPECT_EQ(kind_of("privateuse1"), Kind::kOther);
-  EXPECT_EQ(kind_of("disk_io"), Kind::kOther);
+  EXPECT_EQ(kind_for("privateuse1_dma"), Kind::kDeviceOther);
+  EXPECT_EQ(kind_for("mtia_collective_comm"), Kind::kCollective);
+  EXPECT_EQ(kind_for("privateuse1"), Kind::kOther);
+  EXPECT_EQ(kind_for("disk_io"), Kind::kOther);
 }
 
 TEST(Categories, are_worth_keeping_where_the_kind_does_not_tell_them) {
