@@ -6,6 +6,10 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 
+# Tests under a sanitizer: optimised enough to run fast, with lines in its reports, and with our assertions.
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1")
+set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1")
+
 find_program(TELLTALE_CCACHE ccache)
 if(TELLTALE_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${TELLTALE_CCACHE}")

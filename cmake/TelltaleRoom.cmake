@@ -1,13 +1,12 @@
-# telltale_room(NAME base SOURCES a.cpp … [SEES base trace …] [LIBRARIES fmt::fmt …] [TESTS a_test.cpp …])
+# telltale_room(NAME base SOURCES a.cpp … [SEES base trace …] [LIBRARIES fmt::fmt …] [TESTS a_test.cpp …] [THREADS])
 #
 # Declares one room of the house: a static library telltale_<NAME> and, with TELLTALE_TESTS, a test program
-# telltale_<NAME>_test. A room includes headers as "room/header.h", and only those of the rooms in SEES resolve:
-# each room exports a folder that holds nothing but a link to itself.
+# telltale_<NAME>_test (THREADS: see TelltaleTest.cmake). A room includes headers as "room/header.h", and only those of
+# the rooms in SEES, and of the rooms these see, resolve: each room exports a folder that holds nothing but a link to it.
 function(telltale_room)
-  cmake_parse_arguments(ROOM "" "NAME" "SOURCES;SEES;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(ROOM "THREADS" "NAME" "SOURCES;SEES;LIBRARIES;TESTS" ${ARGN})
   set(target "telltale_${ROOM_NAME}")
 
-  get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   file(RELATIVE_PATH include_as "${PROJECT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}")
   set(door "${CMAKE_BINARY_DIR}/doors/${ROOM_NAME}")
   get_filename_component(parent "${door}/${include_as}" DIRECTORY)
@@ -22,9 +21,10 @@ function(telltale_room)
   target_link_libraries(${target} PUBLIC ${ROOM_LIBRARIES})
 
   if(TELLTALE_TESTS AND ROOM_TESTS)
-    add_executable(${target}_test ${ROOM_TESTS})
-    target_link_libraries(${target}_test PRIVATE ${target} GTest::gtest_main)
-    target_compile_definitions(${target}_test PRIVATE TELLTALE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    gtest_discover_tests(${target}_test DISCOVERY_TIMEOUT 60)
+    set(threads)
+    if(ROOM_THREADS)
+      set(threads THREADS)
+    endif()
+    telltale_test(NAME ${ROOM_NAME} SOURCES ${ROOM_TESTS} SEES ${ROOM_NAME} ${threads})
   endif()
 endfunction()

@@ -1,0 +1,24 @@
+# telltale_test(NAME reader SOURCES a_test.cpp … [SEES base trace …] [LIBRARIES fmt::fmt …] [THREADS])
+#
+# Declares one GoogleTest program telltale_<NAME>_test; each of its tests is a test of ctest's. With THREADS the
+# tests also run under the thread sanitizer: they carry the label "threads", and the target threaded_tests builds them.
+add_custom_target(threaded_tests)
+
+function(telltale_test)
+  cmake_parse_arguments(TEST "THREADS" "NAME" "SOURCES;SEES;LIBRARIES" ${ARGN})
+  set(target "telltale_${TEST_NAME}_test")
+
+  add_executable(${target} ${TEST_SOURCES})
+  foreach(seen IN LISTS TEST_SEES)
+    target_link_libraries(${target} PRIVATE telltale_${seen})
+  endforeach()
+  target_link_libraries(${target} PRIVATE ${TEST_LIBRARIES} GTest::gmock_main)
+  target_compile_definitions(${target} PRIVATE TELLTALE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+
+  set(labels)
+  if(TEST_THREADS)
+    set(labels PROPERTIES LABELS threads)
+    add_dependencies(threaded_tests ${target})
+  endif()
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 ${labels})
+endfunction()
