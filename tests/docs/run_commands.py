@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Runs the commands that a Markdown file shows, and compares what they print with what the file says they print.
+
+    run_commands.py --path FOLDER_OF_TELLTALE --root REPOSITORY FILE.md
+
+A command is a line after "$ " in a ```console block; the lines below it, up to the next command, are what it prints.
+"…" there stands for any text within a line and, alone on a line, for any number of lines. A command that shows no
+output may print what it likes. It must succeed, either way. A ```sh block is a script that must succeed.
+
+The commands run in a scratch folder that looks like the repository's root, so that what they write is thrown away.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ANY = "…"
+
+# These run the tests, take minutes or write outside the repository: that they exist is all that is checked.
+ONLY_LOOKED_UP = re.compile(r"^make (test|bench|fuzz|lint|format|install|clean)\b")
+
+
+@dataclass
+class Command:
+    line: int
+    text: str
+    output: list = field(default_factory=list)
+
+
+def commands_in(markdown):
+    found = []
+    for block in FENCE.finditer(markdown):
+        language, body = block.groups()
+        line = markdown.count("\n", 0, block.start()) + 1
+        if language == "sh":
+            found.append(Command(line, body))
+            continue
+        if language != "console":
+            if re.search(r"^\$ ", body, re.MULTILINE):
+                sys.exit(f"line {line}: a command outside of a ```console block, where nobody runs it")
+            continue
+        first_in_block = len(found)
+        for number, text in enumerate(body.splitlines(), line + 1):
+            if text.startswith("$ "):
+                found.append(Command(number, text[2:]))
+            elif len(found) == first_in_block:
+                sys.exit(f"line {number}: output before the first command of its block")
+            else:
+                found[-1].output.append(text)
+    return found
+
+
+def pattern_of(output):
+    """The regular expression that text printed as `output` says must match."""
+    lines = []
+    for line in output:
+        if line.strip() == ANY:
+            lines.append(r"(?:.*\n)*?")
+        else:
+            lines.append(".*".join(map(re.escape, line.split(ANY))) + r"\n")
+    return re.compile("".join(lines))
+
+
+def trimmed(lines):
+    """The lines without spaces at their ends, and without empty lines before and after."""
+    return "\n".join(line.rstrip() for line in lines).strip("\n").splitlines()
+
+
+def failure_of(command, folder, environment):
+    """What is wrong with a command, or None."""
+    text = command.text
+    if ONLY_LOOKED_UP.match(text):
+        text = text.replace("make", "make --dry-run", 1) + " > dry_run"
+    result = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", text], cwd=folder, env=environment, text=True,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if result.returncode != 0:
+        return f"ends with {result.returncode}:\n{result.stdout}"
+    shown, printed = trimmed(command.output), trimmed(result.stdout.splitlines())
+    if shown and not pattern_of(shown).fullmatch("".join(line + "\n" for line in printed)):
+        return "\n".join(["prints", *printed, "but is shown to print", *shown])
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--path", type=Path, required=True)
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("markdown", type=Path)
+    arguments = parser.parse_args()
+
+    commands = commands_in(arguments.markdown.read_text())
+    environment = os.environ | {"PATH": f"{arguments.path}:{os.environ['PATH']}", "NO_COLOR": "1", "COLUMNS": "100"}
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for entry in arguments.root.iterdir():
+            Path(folder, entry.name).symlink_to(entry)
+        for command in commands:
+            failure = failure_of(command, folder, environment)
+            if failure:
+                failures += 1
+                print(f"{arguments.markdown.name}:{command.line}: $ {command.text.strip()}\n{failure}\n")
+    print(f"{arguments.markdown.name}: {len(commands)} commands, {failures} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
