@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the commands that a Markdown file shows, and compares what they print with what the file says they print.
+"""Runs the commands that Markdown files show, and compares what they print with what the files say they print.
 
-    run_commands.py --path FOLDER_OF_TELLTALE --root REPOSITORY FILE.md
+    run_commands.py --path FOLDER_OF_TELLTALE --root REPOSITORY [FILE.md …]      default: all our documentation
 
 A command is a line after "$ " in a ```console block; the lines below it, up to the next command, are what it prints.
 "…" there stands for any text within a line and, alone on a line, for any number of lines. A command that shows no
@@ -34,6 +34,7 @@ class Command:
 
 
 def commands_in(markdown):
+    """The commands in the text of a Markdown file, with what each is shown to print."""
     found = []
     for block in FENCE.finditer(markdown):
         language, body = block.groups()
@@ -87,25 +88,37 @@ def failure_of(command, folder, environment):
     return None
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--path", type=Path, required=True)
-    parser.add_argument("--root", type=Path, required=True)
-    parser.add_argument("markdown", type=Path)
-    arguments = parser.parse_args()
+def documentation(root):
+    return sorted(path for pattern in ("*.md", "docs/**/*.md", "bench/*.md", "fuzz/*.md", "examples/**/*.md")
+                  for path in root.glob(pattern))
 
-    commands = commands_in(arguments.markdown.read_text())
-    environment = os.environ | {"PATH": f"{arguments.path}:{os.environ['PATH']}", "NO_COLOR": "1", "COLUMNS": "100"}
+
+def failures_in(markdown, root, environment):
+    """Runs the commands of one file, prints what is wrong, and returns how many failed."""
+    commands = commands_in(markdown.read_text())
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
-        for entry in arguments.root.iterdir():
+        for entry in root.iterdir():
             Path(folder, entry.name).symlink_to(entry)
         for command in commands:
             failure = failure_of(command, folder, environment)
             if failure:
                 failures += 1
-                print(f"{arguments.markdown.name}:{command.line}: $ {command.text.strip()}\n{failure}\n")
-    print(f"{arguments.markdown.name}: {len(commands)} commands, {failures} failed")
+                print(f"{markdown}:{command.line}: $ {command.text.strip()}\n{failure}\n")
+    print(f"{markdown}: {len(commands)} commands, {failures} failed")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--path", type=Path, required=True)
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("markdown", type=Path, nargs="*")
+    arguments = parser.parse_args()
+
+    environment = os.environ | {"PATH": f"{arguments.path}:{os.environ['PATH']}", "NO_COLOR": "1", "COLUMNS": "100"}
+    files = arguments.markdown or documentation(arguments.root)
+    failures = sum(failures_in(markdown, arguments.root.resolve(), environment) for markdown in files)
     return 1 if failures else 0
 
 
