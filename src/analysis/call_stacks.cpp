@@ -1,0 +1,91 @@
+#include "analysis/call_stacks.h"
+
+#include <algorithm>
+
+namespace telltale {
+namespace {
+
+bool is_frame(Kind kind) { return kind == Kind::kPython || kind == Kind::kModule; }
+
+// A backward operator leads to its forward one; that of a double backward pass needs one step more.
+constexpr int kMaxForwardSteps = 4;
+
+}  // namespace
+
+CallStacks::CallStacks(const Trace& trace, std::size_t depth) : trace_(trace), depth_(depth), stacks_(1) {}
+
+StackId CallStacks::of(EventId event) {
+  if (is_on_device(trace_.events.kind[event])) {
+    event = trace_.events.cause[event];
+    if (event == kNoEvent) return kNoStack;
+  }
+  for (int step = 0; step < kMaxForwardSteps; ++step) {
+    const EventId frame = nearest_frame(event);
+    if (frame != kNoEvent) return stack_of_frame(frame);
+    const StackId recorded = stack_of_operators(event);
+    if (recorded != kNoStack) return recorded;
+
+    EventId forward = kNoEvent;
+    for (EventId call = event; call != kNoEvent && forward == kNoEvent; call = trace_.events.parent[call]) {
+      forward = trace_.events.cause[call];
+    }
+    if (forward == kNoEvent) break;
+    event = forward;
+  }
+  return kNoStack;
+}
+
+std::vector<std::string> CallStacks::frames(StackId stack) const {
+  return {stacks_[stack].begin(), stacks_[stack].end()};
+}
+
+EventId CallStacks::nearest_frame(EventId event) const {
+  do event = trace_.events.parent[event];
+  while (event != kNoEvent && !is_frame(trace_.events.kind[event]));
+  return event;
+}
+
+StackId CallStacks::stack_of_frame(EventId frame) {
+  const auto known = stack_of_frame_.find(frame);
+  if (known != stack_of_frame_.end()) return known->second;
+  std::vector<std::string_view> frames;
+  for (EventId at = frame; at != kNoEvent && frames.size() < depth_; at = nearest_frame(at)) {
+    frames.push_back(trace_.name(at));
+  }
+  return stack_of_frame_[frame] = intern(std::move(frames));
+}
+
+// Recorders without Python events write the stack as text into the operator.
+StackId CallStacks::stack_of_operators(EventId event) {
+  if (trace_.operator_stacks.empty()) return kNoStack;
+  for (; event != kNoEvent; event = trace_.events.parent[event]) {
+    const OperatorStack* stack = trace_.operator_stacks.find(event);
+    if (stack != nullptr && stack->call_stack != kEmptyString) {
+      return stack_of_text(trace_.strings[stack->call_stack]);
+    }
+  }
+  return kNoStack;
+}
+
+StackId CallStacks::stack_of_text(std::string_view text) {
+  const auto known = stack_of_text_.find(text);
+  if (known != stack_of_text_.end()) return known->second;
+  std::vector<std::string_view> frames;
+  for (std::size_t start = 0; start < text.size() && frames.size() < depth_;) {
+    const std::size_t end = std::min(text.find(';', start), text.size());
+    if (end > start) frames.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return stack_of_text_[text] = intern(std::move(frames));
+}
+
+StackId CallStacks::intern(std::vector<std::string_view> frames) {
+  if (frames.empty()) return kNoStack;
+  std::string key;
+  for (const std::string_view frame : frames) key.append(frame) += '\n';
+  const auto [at, is_new] = ids_.try_emplace(std::move(key), static_cast<StackId>(stacks_.size()));
+  if (is_new) stacks_.push_back(std::move(frames));
+  return at->second;
+}
+
+}  // namespace telltale

@@ -1,0 +1,65 @@
+// What torch.profiler's key_averages() says, from a trace: calls, times, memory and FLOPs of everything with one name.
+//
+// Times agree with torch's, its habits included: an operator is folded into a parent of the same name that has no
+// other child, and `cpu_ns` and `device_ns` count nested calls of one name once for each. `cpu_once_ns` does not.
+// Pure and thread-safe; linear in the trace's events.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/kind_set.h"
+#include "analysis/step_range.h"
+#include "base/time.h"
+#include "trace/shapes.h"
+#include "trace/trace.h"
+
+namespace telltale {
+
+enum class Grouping : std::uint8_t { kName, kShape, kStack };
+
+// The rows of torch's table that stand for host events.
+inline constexpr KindSet kTorchHostKinds = {Kind::kOperator, Kind::kAnnotation, Kind::kRuntime, Kind::kDriver};
+
+struct KeyAveragesOptions {
+  KindSet kinds = kTorchHostKinds;
+  Grouping grouping = Grouping::kName;
+  std::size_t stack_depth = 5;     // how many frames tell stacks apart
+  std::optional<StepRange> steps;  // only what these steps called; device work counts where it was launched
+};
+
+// A row. What the trace cannot say is absent: host times of device work, memory that was not recorded, and so on.
+struct KeyAverage {
+  std::string name;
+  Kind kind = Kind::kOther;
+  std::int64_t calls = 0;
+  std::optional<Nanoseconds> self_cpu_ns;     // without the calls inside
+  std::optional<Nanoseconds> cpu_ns;          // with the calls inside
+  std::optional<Nanoseconds> cpu_once_ns;     // each nanosecond of a thread once, however calls nest
+  std::optional<Nanoseconds> self_device_ns;  // device work launched by these calls themselves
+  std::optional<Nanoseconds> device_ns;       // and by the calls inside
+  std::optional<std::int64_t> cpu_memory_bytes, self_cpu_memory_bytes;
+  std::optional<std::int64_t> device_memory_bytes, self_device_memory_bytes;
+  std::optional<std::int64_t> flops;
+  std::optional<std::vector<Shape>> input_shapes;  // when grouped by shape
+  std::optional<std::vector<std::string>> stack;   // when grouped by stack; innermost frame first
+
+  std::optional<Nanoseconds> cpu_average_ns() const;
+  std::optional<Nanoseconds> device_average_ns() const;
+};
+
+struct KeyAverages {
+  std::vector<KeyAverage> rows;  // in the order in which the trace first has them
+
+  // Of the whole trace, or of the chosen steps, whichever kinds the rows show.
+  struct Totals {
+    Nanoseconds self_cpu_ns = 0;                // of the kinds in kTorchHostKinds
+    std::optional<Nanoseconds> self_device_ns;  // absent when the trace has no device work
+  } totals;
+};
+
+KeyAverages key_averages(const Trace& trace, const KeyAveragesOptions& options = {});
+
+}  // namespace telltale

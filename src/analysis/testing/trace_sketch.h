@@ -1,0 +1,62 @@
+// Draws small traces by hand, for tests: events are given by track, kind, name, start and end; links by handle.
+//
+// Parents are found by comparing each event with all others, so that tests do not rest on the builder they help to
+// test.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace telltale {
+
+class TraceSketch {
+ public:
+  using Handle = std::size_t;
+
+  TraceSketch();
+  TrackId thread(std::string_view name);
+  TrackId stream(DeviceId device, std::int64_t number);
+
+  Handle event(TrackId track, Kind kind, std::string_view name, Nanoseconds start, Nanoseconds end);
+  Handle op(TrackId track, std::string_view name, Nanoseconds start, Nanoseconds end) {
+    return event(track, Kind::kOperator, name, start, end);
+  }
+
+  // The launch of a kernel, the forward operator of a backward one.
+  void set_cause(Handle event, Handle cause) { events_[event].cause = cause; }
+  void set_inputs(Handle op, std::string_view shapes, std::string_view concrete = {});
+  void set_call_stack(Handle op, std::string_view frames);
+  void allocate(TrackId track, Nanoseconds time, std::int64_t bytes, DeviceId device);
+
+  // What no other member fills in may be set here, before build().
+  Trace& trace() { return trace_; }
+
+  // Ends the sketch. Annotations named ProfilerStep#n become steps.
+  Trace build();
+  EventId id(Handle event) const { return ids_[event]; }
+
+ private:
+  struct SketchedEvent {
+    TrackId track;
+    Kind kind;
+    StringId name;
+    Nanoseconds start, end;
+    Handle cause;
+    std::uint32_t inputs;
+    StringId call_stack;
+  };
+  static constexpr Handle kNone = SIZE_MAX;
+
+  void place_events();
+  EventId innermost_around(EventId event) const;
+  void place_steps();
+
+  Trace trace_;
+  std::vector<SketchedEvent> events_;
+  std::vector<EventId> ids_;
+};
+
+}  // namespace telltale
