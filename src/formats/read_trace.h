@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "formats/read_options.h"
+#include "formats/input/read_options.h"
 #include "trace/trace.h"
 
 namespace telltale {

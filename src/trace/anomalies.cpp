@@ -22,6 +22,7 @@ constexpr std::array<Declaration, kAnomalyCount> kDeclarations = {{
     {"missing_duration", "A complete event has no usable \"dur\"; it was kept with duration 0."},
     {"negative_duration", "An event ends before it starts; it was kept with duration 0."},
     {"number_out_of_range", "A number does not fit 64 bits; the field was left out."},
+    {"invalid_escape", "A string holds a backslash sequence that JSON does not define; it was kept."},
     {"invalid_utf8", "A string is not valid UTF-8; the bad bytes were replaced by U+FFFD."},
     {"control_character", "A string holds a raw control character; it was kept."},
     {"unmatched_begin", "A begin event has no end; it was closed at the end of its track."},

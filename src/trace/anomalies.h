@@ -20,6 +20,7 @@ enum class Anomaly : std::uint8_t {
   kMissingDuration,         // a complete event without a usable "dur"; kept with duration 0
   kNegativeDuration,        // kept with duration 0
   kNumberOutOfRange,        // a number that no 64-bit integer holds; the field is left out
+  kInvalidEscape,           // a backslash sequence that JSON does not define; kept as it is
   kInvalidUtf8,             // bytes that are not UTF-8; replaced by U+FFFD
   kControlCharacter,        // a raw control character in a string; kept as it is
   kUnmatchedBegin,          // a B without its E; closed at the end of its track

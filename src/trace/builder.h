@@ -4,8 +4,7 @@
 // for any number of them.
 #pragma once
 
-#include <memory>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -23,6 +22,11 @@ struct TrackLabel {
   std::int64_t number = 0;
 };
 
+struct NamedLabel {
+  const LocalNames* names;
+  TrackLabel label;
+};
+
 class TraceBuilder {
  public:
   // Batches come in the order of the file; their LocalNames must live until build() returns.
@@ -30,14 +34,10 @@ class TraceBuilder {
   void append_label(const LocalNames& names, TrackLabel label) { labels_.push_back({&names, label}); }
 
   // `trace` holds what is known already: format, metadata, devices, distributed, anomalies. `clock_epoch_ns` is the
-  // wall-clock time of time 0 of the file's own clock.
-  Result<Trace> build(Trace trace, std::int64_t clock_epoch_ns, unsigned threads) &&;
+  // wall-clock time of time 0 of the file's own clock; without it, times that can be wall-clock times are taken as such.
+  Result<Trace> build(Trace trace, std::optional<std::int64_t> clock_epoch_ns, unsigned threads) &&;
 
  private:
-  struct NamedLabel {
-    const LocalNames* names;
-    TrackLabel label;
-  };
   std::vector<EventBatch> batches_;
   std::vector<NamedLabel> labels_;
 };

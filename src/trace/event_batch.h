@@ -5,10 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <vector>
 
+#include "base/interned_values.h"
 #include "trace/trace.h"
 
 namespace telltale {
@@ -23,12 +22,35 @@ struct NativeId {
 struct TrackKey {
   NativeId process, thread;
   TrackKind kind = TrackKind::kThread;
+  DeviceId device = kHost;  // of a stream
   bool operator==(const TrackKey&) const = default;
 };
 
+inline std::uint64_t hash_value(const TrackKey& key) {
+  std::uint64_t hash = hash_with(static_cast<std::uint64_t>(key.process.number), key.process.text);
+  hash = hash_with(hash, static_cast<std::uint64_t>(key.thread.number));
+  hash = hash_with(hash, std::uint64_t{key.thread.text} << 32 | static_cast<std::uint32_t>(key.device));
+  return hash_with(hash, static_cast<std::uint64_t>(key.kind));
+}
+
+inline std::uint64_t hash_value(const OperatorInputs& inputs) {
+  return hash_with(hash_with(0, std::uint64_t{inputs.shapes} << 32 | inputs.strides),
+                   std::uint64_t{inputs.types} << 32 | inputs.concrete);
+}
+
+inline std::uint64_t hash_value(const KernelLaunch& launch) {
+  std::uint64_t hash = static_cast<std::uint32_t>(launch.registers_per_thread);
+  for (const std::int32_t size : launch.grid) hash = hash_with(hash, static_cast<std::uint32_t>(size));
+  for (const std::int32_t size : launch.block) hash = hash_with(hash, static_cast<std::uint32_t>(size));
+  return hash_with(hash, static_cast<std::uint32_t>(launch.shared_memory_bytes));
+}
+
+// What one reading thread numbers for itself: equal strings, tracks, operator inputs and launches are stored once.
 struct LocalNames {
   InternedStrings strings;
-  std::vector<TrackKey> tracks;
+  InternedValues<TrackKey> tracks;
+  InternedValues<OperatorInputs> operator_inputs;  // strings are ids of this table
+  InternedValues<KernelLaunch> kernel_launches;
 };
 
 struct BatchEvent {
@@ -70,12 +92,14 @@ struct BatchCounter {
   double value = 0;
 };
 
+enum class FlowRole : std::uint8_t { kStart, kStep, kEnd };
+
 // A flow's start, step or end. It binds to the event around it on its track or, for an end that asks for it, to
 // the next event that starts there.
 struct BatchFlowPoint {
-  enum class Role : std::uint8_t { kStart, kStep, kEnd };
+  using Role = FlowRole;
   Nanoseconds time = 0;
-  TrackId track = 0;
+  NativeId process, thread;  // which track this is depends on where the events stand: a stream or a thread
   StringId name = kEmptyString, category = kEmptyString;
   StringId id = kEmptyString;    // when the file has text
   std::int64_t id_number = 0;    // otherwise
@@ -84,20 +108,14 @@ struct BatchFlowPoint {
   bool binds_to_next = false;
 };
 
-struct OperatorDetail {
-  OperatorInputs inputs;
-  std::int64_t sequence = OperatorInfo::kNoSequence;
-  std::uint32_t forward_thread = 0;
-};
-
 struct EventBatch {
   const LocalNames* names = nullptr;
   std::vector<BatchEvent> events;
   std::vector<std::uint64_t> offsets;  // byte offset of each event, for anomalies found later
   std::vector<BatchLink> links;
-  std::vector<BatchDetail<OperatorDetail>> operators;
+  std::vector<BatchDetail<OperatorInfo>> operators;  // inputs: index of LocalNames::operator_inputs
   std::vector<BatchDetail<OperatorStack>> operator_stacks;
-  std::vector<BatchDetail<KernelLaunch>> kernels;
+  std::vector<BatchDetail<KernelInfo>> kernels;      // launch: index of LocalNames::kernel_launches
   std::vector<BatchDetail<GraphNode>> graph_nodes;
   std::vector<BatchDetail<CopyInfo>> copies;
   std::vector<BatchDetail<SyncInfo>> syncs;

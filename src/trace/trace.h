@@ -163,7 +163,7 @@ struct CollectiveInfo {
   std::int8_t is_async = -1;
 };
 
-// An allocation (positive bytes) or a free (negative bytes).
+// Allocations (positive bytes) and frees (negative bytes), by time.
 struct MemoryEvents {
   std::vector<Nanoseconds> time;
   std::vector<std::uint64_t> address;
@@ -174,6 +174,7 @@ struct MemoryEvents {
   std::vector<EventId> event;  // the innermost event open on that track at that time, or kNoEvent
 
   std::size_t size() const { return time.size(); }
+  void reserve(std::size_t rows);
 };
 
 // Values of counters over time, ordered by series, then time.

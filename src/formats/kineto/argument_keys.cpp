@@ -1,0 +1,120 @@
+#include "formats/kineto/argument_keys.h"
+
+#include <algorithm>
+#include <array>
+
+namespace telltale::kineto {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  ArgumentKey key = ArgumentKey::kUnknown;
+};
+
+constexpr Entry kEntries[] = {
+    {"External id", ArgumentKey::kExternalId},
+    {"external id", ArgumentKey::kExternalId},
+    {"correlation", ArgumentKey::kCorrelation},
+    {"Sequence number", ArgumentKey::kSequence},
+    {"Fwd thread id", ArgumentKey::kForwardThread},
+    {"Input Dims", ArgumentKey::kInputShapes},
+    {"Input dims", ArgumentKey::kInputShapes},
+    {"Input Strides", ArgumentKey::kInputStrides},
+    {"Input type", ArgumentKey::kInputTypes},
+    {"Concrete Inputs", ArgumentKey::kConcreteInputs},
+    {"Call stack", ArgumentKey::kCallStack},
+    {"Module Hierarchy", ArgumentKey::kModuleHierarchy},
+    {"device", ArgumentKey::kDevice},
+    {"registers per thread", ArgumentKey::kRegisters},
+    {"shared memory", ArgumentKey::kSharedMemory},
+    {"blocks per SM", ArgumentKey::kBlocksPerMultiprocessor},
+    {"warps per SM", ArgumentKey::kWarpsPerMultiprocessor},
+    {"grid", ArgumentKey::kGrid},
+    {"block", ArgumentKey::kBlock},
+    {"est. achieved occupancy %", ArgumentKey::kOccupancy},
+    {"graph id", ArgumentKey::kGraph},
+    {"graph node id", ArgumentKey::kGraphNode},
+    {"bytes", ArgumentKey::kBytes},
+    {"cuda_sync_kind", ArgumentKey::kSyncKind},
+    {"wait_on_stream", ArgumentKey::kWaitOnStream},
+    {"wait_on_cuda_event_id", ArgumentKey::kWaitOnEvent},
+    {"Bytes", ArgumentKey::kMemoryBytes},
+    {"Addr", ArgumentKey::kMemoryAddress},
+    {"Device Type", ArgumentKey::kMemoryDeviceType},
+    {"Device Id", ArgumentKey::kMemoryDeviceId},
+    {"Total Allocated", ArgumentKey::kTotalAllocated},
+    {"Total Reserved", ArgumentKey::kTotalReserved},
+    {"Collective name", ArgumentKey::kCollectiveName},
+    {"dtype", ArgumentKey::kCollectiveType},
+    {"In msg nelems", ArgumentKey::kInElements},
+    {"Out msg nelems", ArgumentKey::kOutElements},
+    {"In split size", ArgumentKey::kInSplit},
+    {"Out split size", ArgumentKey::kOutSplit},
+    {"Group size", ArgumentKey::kGroupSize},
+    {"Process Group Name", ArgumentKey::kGroupName},
+    {"Process Group Description", ArgumentKey::kGroupDescription},
+    {"Process Group Ranks", ArgumentKey::kGroupRanks},
+    {"Rank", ArgumentKey::kRank},
+    {"Src Rank", ArgumentKey::kSourceRank},
+    {"Dst Rank", ArgumentKey::kDestinationRank},
+    {"Seq", ArgumentKey::kCollectiveSequence},
+    {"Is asynchronized op", ArgumentKey::kIsAsync},
+    {"Record function id", ArgumentKey::kRedundant},
+    {"Ev Idx", ArgumentKey::kRedundant},
+    {"Python id", ArgumentKey::kRedundant},
+    {"Python parent id", ArgumentKey::kRedundant},
+    {"Python module id", ArgumentKey::kRedundant},
+    {"cbid", ArgumentKey::kRedundant},
+    {"context", ArgumentKey::kRedundant},
+    {"stream", ArgumentKey::kRedundant},
+    {"queued", ArgumentKey::kRedundant},
+    {"memory bandwidth (GB/s)", ArgumentKey::kRedundant},
+};
+
+constexpr std::size_t kSlots = 512;
+
+// From the length, the first byte, the last one and two in the middle: enough to tell all of them apart.
+constexpr std::size_t slot_of(std::string_view name, std::uint32_t factor) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(name[i])); };
+  const std::size_t n = name.size();
+  const std::uint32_t mixed =
+      (byte(0) | byte(n / 2) << 8 | byte(n - 1) << 16 | byte(std::min(n / 2 + 1, n - 1)) << 24) ^
+      static_cast<std::uint32_t>(n * 0x9E5);
+  return (mixed * factor) >> 23;
+}
+
+constexpr bool is_perfect(std::uint32_t factor) {
+  std::array<bool, kSlots> taken{};
+  for (const Entry& entry : kEntries) {
+    bool& slot = taken[slot_of(entry.name, factor)];
+    if (slot) return false;
+    slot = true;
+  }
+  return true;
+}
+
+constexpr std::uint32_t find_factor() {
+  std::uint32_t factor = 0x9E3779B1;
+  while (!is_perfect(factor)) factor = (factor * 1664525 + 1013904222) | 1;
+  return factor;
+}
+
+constexpr std::uint32_t kFactor = find_factor();
+
+constexpr std::array<Entry, kSlots> make_table() {
+  std::array<Entry, kSlots> table{};
+  for (const Entry& entry : kEntries) table[slot_of(entry.name, kFactor)] = entry;
+  return table;
+}
+
+constexpr std::array<Entry, kSlots> kTable = make_table();
+
+}  // namespace
+
+ArgumentKey argument_key(std::string_view name) {
+  if (name.empty()) return ArgumentKey::kUnknown;
+  const Entry& entry = kTable[slot_of(name, kFactor)];
+  return entry.name == name ? entry.key : ArgumentKey::kUnknown;
+}
+
+}  // namespace telltale::kineto

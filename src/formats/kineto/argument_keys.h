@@ -1,0 +1,64 @@
+// The arguments that Kineto gives its events and that a column of the model holds, recognised by one hash and one
+// comparison.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace telltale::kineto {
+
+enum class ArgumentKey : std::uint8_t {
+  kExternalId,
+  kCorrelation,
+  kSequence,
+  kForwardThread,
+  kInputShapes,
+  kInputStrides,
+  kInputTypes,
+  kConcreteInputs,
+  kCallStack,
+  kModuleHierarchy,
+  kDevice,
+  kRegisters,
+  kSharedMemory,
+  kBlocksPerMultiprocessor,
+  kWarpsPerMultiprocessor,
+  kGrid,
+  kBlock,
+  kOccupancy,
+  kGraph,
+  kGraphNode,
+  kBytes,
+  kSyncKind,
+  kWaitOnStream,
+  kWaitOnEvent,
+  kMemoryBytes,
+  kMemoryAddress,
+  kMemoryDeviceType,
+  kMemoryDeviceId,
+  kTotalAllocated,
+  kTotalReserved,
+  kCollectiveName,
+  kCollectiveType,
+  kInElements,
+  kOutElements,
+  kInSplit,
+  kOutSplit,
+  kGroupSize,
+  kGroupName,
+  kGroupDescription,
+  kGroupRanks,
+  kRank,
+  kSourceRank,
+  kDestinationRank,
+  kCollectiveSequence,
+  kIsAsync,
+  kRedundant,  // says what a column says already, or numbers things for the writer's own use
+  kUnknown,
+};
+inline constexpr std::size_t kArgumentKeyCount = static_cast<std::size_t>(ArgumentKey::kUnknown) + 1;
+
+ArgumentKey argument_key(std::string_view name);
+
+}  // namespace telltale::kineto

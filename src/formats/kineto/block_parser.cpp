@@ -1,0 +1,123 @@
+#include "formats/kineto/block_parser.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "formats/kineto/event_parser.h"
+
+namespace telltale::kineto {
+namespace {
+
+constexpr std::size_t kTypicalBytesPerEvent = 256;
+constexpr std::size_t kQuoteBytes = 80;
+
+class BlockParser {
+ public:
+  BlockParser(const TextBlock& block, EventWriter& writer) : block_(block), writer_(writer) {
+    parsed_.events.batch.events.reserve(block.size / kTypicalBytesPerEvent);
+    parsed_.events.batch.offsets.reserve(block.size / kTypicalBytesPerEvent);
+  }
+
+  ParsedBlock run() {
+    const char* p = skip_space(block_.begin());
+    while (p < block_.end()) {
+      if (*p == ']') return finish(BlockEnd::kListEnd, p + 1);
+      if (*p == ',') {  // a stray comma, or the one in front of the closing bracket
+        parsed_.is_after_element = false;
+        p = skip_space(p + 1);
+        continue;
+      }
+      const char* behind = element(p);
+      if (behind == nullptr) return std::move(parsed_);
+      parsed_.is_after_element = true;
+      p = skip_space(behind);
+      if (p < block_.end() && *p != ',' && *p != ']' && *p != '{') {
+        note(Anomaly::kMalformedEvent, p);
+        behind = resume_behind(p, p);
+        if (behind == nullptr) return std::move(parsed_);
+        p = behind;
+      }
+    }
+    return finish(BlockEnd::kBetweenEvents, block_.end());
+  }
+
+ private:
+  ParsedBlock finish(BlockEnd end, const char* position) {
+    parsed_.end = end;
+    parsed_.position = static_cast<std::size_t>(position - block_.begin());
+    return std::move(parsed_);
+  }
+
+  // Behind the element at `p`; null when the block ends first.
+  const char* element(const char* p) {
+    if (*p != '{') {
+      const char* behind = skip_value(p, block_.end());
+      if (behind >= block_.end() && *p != '"' && !block_.is_last) return stop_inside(p);
+      if (behind > block_.end()) return stop_inside(p);
+      note(Anomaly::kNotAnEvent, p);
+      return behind > p ? behind : p + 1;
+    }
+    const ParseEnd end = parse_event(p, block_.end(), fields_);
+    switch (end.status) {
+      case ParseStatus::kIncomplete:
+        return stop_inside(p);
+      case ParseStatus::kOk:
+        if (!writer_.write(fields_, offset_of(p), parsed_.events)) note(Anomaly::kMalformedEvent, p);
+        return end.position;
+      case ParseStatus::kMalformed:
+        break;
+    }
+    const char* next = resume_behind(p, end.position);
+    if (next != nullptr) note(Anomaly::kMalformedEvent, p);
+    return next;
+  }
+
+  // Where reading can go on after an error at `error` in the element at `element`; null when that lies beyond the block.
+  const char* resume_behind(const char* element, const char* error) {
+    const std::size_t next = find_event_start(block_.text(), static_cast<std::size_t>(error - block_.begin()));
+    if (next != std::string_view::npos) return block_.begin() + next;
+    if (!block_.is_last) return stop_inside(element);
+    // Nothing but the list's end can follow: take its last bracket that could be it.
+    const std::string_view text = block_.text();
+    const std::size_t close = text.find(']', text.rfind('}', text.rfind(']')));
+    const auto error_position = static_cast<std::size_t>(error - block_.begin());
+    if (close != std::string_view::npos && close >= error_position) return block_.begin() + close;
+    return stop_inside(element);
+  }
+
+  const char* stop_inside(const char* event) {
+    finish_in_place(BlockEnd::kInsideEvent, event);
+    return nullptr;
+  }
+
+  void finish_in_place(BlockEnd end, const char* position) {
+    parsed_.end = end;
+    parsed_.position = static_cast<std::size_t>(position - block_.begin());
+  }
+
+  std::uint64_t offset_of(const char* p) const {
+    return block_.byte_offset + static_cast<std::uint64_t>(p - block_.begin());
+  }
+
+  void note(Anomaly anomaly, const char* p) {
+    const auto left = static_cast<std::size_t>(block_.end() - p);
+    parsed_.events.batch.anomalies.add(anomaly, offset_of(p), {p, std::min(kQuoteBytes, left)});
+  }
+
+  const TextBlock& block_;
+  EventWriter& writer_;
+  EventFields fields_;
+  ParsedBlock parsed_;
+};
+
+}  // namespace
+
+std::shared_ptr<char[]> allocate_block(std::size_t bytes) {
+  return std::make_shared_for_overwrite<char[]>(bytes + kPaddingBytes);
+}
+
+void pad(const TextBlock& block) { std::memset(block.storage.get() + block.size, kPadding, kPaddingBytes); }
+
+ParsedBlock parse_block(const TextBlock& block, EventWriter& writer) { return BlockParser(block, writer).run(); }
+
+}  // namespace telltale::kineto

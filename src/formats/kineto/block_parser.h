@@ -1,0 +1,54 @@
+// The list of events, a block of text at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "formats/kineto/block_events.h"
+#include "formats/kineto/event_writer.h"
+
+namespace telltale::kineto {
+
+// Text that starts at an element of the event list, followed by padding (see scan.h). A block is meant to end where an
+// event ends; whether it does, only reading it tells.
+struct TextBlock {
+  std::shared_ptr<char[]> storage;
+  std::size_t size = 0;
+  std::uint64_t byte_offset = 0;  // of its first byte in the file's text
+  bool is_last = false;           // nothing follows in the file
+
+  const char* begin() const { return storage.get(); }
+  const char* end() const { return storage.get() + size; }
+  std::string_view text() const { return {storage.get(), size}; }
+};
+
+// Memory for a block of so many bytes and the padding behind it.
+std::shared_ptr<char[]> allocate_block(std::size_t bytes);
+// Writes the padding behind a block.
+void pad(const TextBlock& block);
+
+enum class BlockEnd : std::uint8_t {
+  kBetweenEvents,  // the whole block was read
+  kListEnd,        // the list ended at `position`, behind its closing bracket
+  kInsideEvent,    // the block ends inside the event that starts at `position`
+};
+
+struct ParsedBlock {
+  BlockEvents events;
+  BlockEnd end = BlockEnd::kBetweenEvents;
+  std::size_t position = 0;       // in the block's text
+  bool is_after_element = false;  // at the end of the block, no comma had followed the last element
+};
+
+// Reads the block into rows. In the last block of a file, an event that the end of the text cuts off is counted as
+// truncated and dropped.
+ParsedBlock parse_block(const TextBlock& block, EventWriter& writer);
+
+// The first place at or behind `from` where an event seems to start: an opening bracket behind "},", followed by a key
+// that events have. npos when there is none. A guess: the same bytes may stand inside an event.
+std::size_t find_event_start(std::string_view text, std::size_t from);
+// The last such place.
+std::size_t find_last_event_start(std::string_view text);
+
+}  // namespace telltale::kineto

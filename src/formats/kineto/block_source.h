@@ -1,0 +1,45 @@
+// Cuts the text of a file into blocks at places where an event seems to start.
+//
+// Used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/error.h"
+#include "formats/input/text_input.h"
+#include "formats/kineto/block_parser.h"
+
+namespace telltale::kineto {
+
+class BlockSource {
+ public:
+  BlockSource(TextInput& input, std::size_t block_bytes) : input_(input), block_bytes_(block_bytes) {}
+
+  // The next block; nothing after the last one. A block is larger than asked for where no event starts in it.
+  Result<std::optional<TextBlock>> next();
+
+  // The next `bytes` of the text behind what was pushed back, cut anywhere.
+  Result<TextBlock> next_uncut(std::size_t bytes);
+  Result<TextBlock> next_uncut() { return next_uncut(block_bytes_); }
+
+  // Puts text back in front of what comes next: the end of a block that next() returned.
+  void push_back(const TextBlock& block, std::size_t from);
+
+  std::uint64_t bytes_read() const { return bytes_read_; }
+
+ private:
+  // Reads until the block holds `size` bytes or the text ends.
+  Result<void> fill(TextBlock& block, std::size_t size);
+
+  TextInput& input_;
+  std::size_t block_bytes_;
+  TextBlock carried_;  // read, but behind the last cut
+  std::uint64_t bytes_read_ = 0;
+  bool is_exhausted_ = false;
+};
+
+// One block out of a block's end, from `from` on, and the block that follows it.
+TextBlock joined(const TextBlock& first, std::size_t from, const TextBlock& second);
+
+}  // namespace telltale::kineto

@@ -1,0 +1,114 @@
+#include "formats/kineto/decimal.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace telltale::kineto {
+namespace {
+
+constexpr int kSafeDigits = 18;  // any number of so many digits fits 63 bits
+constexpr std::int64_t kPowersOfTen[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
+
+bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+// Eight digits at once: neighbouring digits are joined to pairs, pairs to fours, fours to eight.
+bool take_eight_digits(const char* p, std::uint64_t& value) {
+  std::uint64_t chunk;
+  std::memcpy(&chunk, p, sizeof chunk);
+  const std::uint64_t digits = chunk - 0x3030303030303030;
+  if (((digits + 0x7676767676767676) | digits) & 0x8080808080808080) return false;
+  const std::uint64_t pairs = (digits * 10 + (digits >> 8)) & 0x00FF00FF00FF00FF;
+  const std::uint64_t fours = (pairs * 100 + (pairs >> 16)) & 0x0000FFFF0000FFFF;
+  value = value * 100000000 + ((fours * 10000 + (fours >> 32)) & 0xFFFFFFFF);
+  return true;
+}
+
+// Any number that JSON allows, digit by digit.
+Decimal scan_any_decimal(const char* start, int scale) {
+  const char* p = start;
+  const bool is_negative = *p == '-';
+  if (is_negative) ++p;
+  if (!is_digit(*p)) return {0, start, DecimalStatus::kNotANumber};
+  const char* digits = p;
+  while (is_digit(*p)) ++p;
+  const char* point = p;
+  if (*p == '.') {
+    ++p;
+    while (is_digit(*p)) ++p;
+  }
+  const char* digits_end = p;
+  std::int64_t exponent = 0;
+  if (*p == 'e' || *p == 'E') {
+    const char* e = p + 1;
+    const bool exponent_is_negative = *e == '-';
+    if (*e == '-' || *e == '+') ++e;
+    if (is_digit(*e)) {
+      constexpr std::int64_t kEndless = 1'000'000'000;
+      for (; is_digit(*e); ++e) exponent = std::min(kEndless, exponent * 10 + (*e - '0'));
+      if (exponent_is_negative) exponent = -exponent;
+      p = e;
+    }
+  }
+
+  // The digits that count end `kept` places behind the point; the next one decides the rounding.
+  const std::int64_t kept = exponent + scale;
+  constexpr auto kLimit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  std::uint64_t value = 0;
+  std::int64_t place = -(point - digits);  // of the digit at hand: the first one behind the point has place 0
+  bool is_too_large = false;
+  const auto append = [&](int digit) {
+    is_too_large |= __builtin_mul_overflow(value, 10u, &value);
+    is_too_large |= __builtin_add_overflow(value, static_cast<unsigned>(digit), &value);
+    is_too_large |= value > kLimit;
+  };
+  int rounding_digit = 0;
+  for (const char* d = digits; d != digits_end && !is_too_large; ++d) {
+    if (d == point) continue;
+    if (place < kept) append(*d - '0');
+    if (place == kept) rounding_digit = *d - '0';
+    ++place;
+  }
+  for (; place < kept && value != 0 && !is_too_large; ++place) append(0);
+  if (rounding_digit >= 5) ++value;
+  if (value > kLimit) is_too_large = true;
+  if (is_too_large) return {0, p, DecimalStatus::kOutOfRange};
+  const auto magnitude = static_cast<std::int64_t>(value);
+  return {is_negative ? -magnitude : magnitude, p, DecimalStatus::kOk};
+}
+
+}  // namespace
+
+Decimal scan_decimal(const char* start, int scale) {
+  const char* p = start;
+  const bool is_negative = *p == '-';
+  if (is_negative) ++p;
+  const char* digits = p;
+  std::uint64_t value = 0;
+  while (p - digits <= kSafeDigits - 8 && take_eight_digits(p, value)) p += 8;
+  while (is_digit(*p) && p - digits <= kSafeDigits) value = value * 10 + static_cast<unsigned>(*p++ - '0');
+  const std::ptrdiff_t whole_digits = p - digits;
+  if (whole_digits == 0 || whole_digits + scale > kSafeDigits) return scan_any_decimal(start, scale);
+  int missing = scale;
+  if (*p == '.') {
+    ++p;
+    for (; missing > 0 && is_digit(*p); --missing) value = value * 10 + static_cast<unsigned>(*p++ - '0');
+  }
+  if (is_digit(*p) || *p == 'e' || *p == 'E') return scan_any_decimal(start, scale);
+  const auto magnitude = static_cast<std::int64_t>(value) * kPowersOfTen[missing];
+  return {is_negative ? -magnitude : magnitude, p, DecimalStatus::kOk};
+}
+
+Unsigned scan_unsigned(const char* start) {
+  const char* p = start;
+  if (!is_digit(*p)) return {0, start, DecimalStatus::kNotANumber};
+  std::uint64_t value = 0;
+  bool is_too_large = false;
+  for (; is_digit(*p); ++p) {
+    is_too_large |= __builtin_mul_overflow(value, 10u, &value);
+    is_too_large |= __builtin_add_overflow(value, static_cast<unsigned>(*p - '0'), &value);
+  }
+  return {value, p, is_too_large ? DecimalStatus::kOutOfRange : DecimalStatus::kOk};
+}
+
+}  // namespace telltale::kineto

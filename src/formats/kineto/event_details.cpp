@@ -1,0 +1,173 @@
+// What the arguments of an event say beyond when and where it happened.
+#include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "formats/kineto/event_parser.h"
+#include "formats/kineto/event_writer.h"
+#include "formats/kineto/json_text.h"
+
+namespace telltale::kineto {
+namespace {
+
+std::string_view view(const ValueSpan& span) {
+  return {span.begin, static_cast<std::size_t>(span.end - span.begin)};
+}
+
+std::array<std::int32_t, 3> three_integers(std::string_view text) {
+  std::array<std::int32_t, 3> numbers{};
+  const char* p = text.data();
+  const char* end = p + text.size();
+  for (std::int32_t& number : numbers) {
+    while (p != end && (*p < '0' || *p > '9') && *p != '-') ++p;
+    p = std::from_chars(p, end, number).ptr;
+  }
+  return numbers;
+}
+
+float real_number(std::string_view text) {
+  float number = -1;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+MemorySpace space_named(std::string_view name) {
+  constexpr std::pair<std::string_view, MemorySpace> kSpaces[] = {
+      {"Pageable", MemorySpace::kPageable}, {"Pinned", MemorySpace::kPinned},   {"Device", MemorySpace::kDevice},
+      {"Array", MemorySpace::kArray},       {"Managed", MemorySpace::kManaged}, {"Unified", MemorySpace::kManaged},
+  };
+  for (const auto& [spelling, space] : kSpaces)
+    if (name == spelling) return space;
+  return MemorySpace::kUnknown;
+}
+
+}  // namespace
+
+std::optional<EventWriter::CheckedArguments> EventWriter::check_arguments(const EventFields& fields) {
+  CheckedArguments checked;
+  OperatorInputs inputs;
+  constexpr std::pair<ArgumentKey, StringId OperatorInputs::*> kColumns[] = {
+      {ArgumentKey::kInputShapes, &OperatorInputs::shapes},
+      {ArgumentKey::kInputStrides, &OperatorInputs::strides},
+      {ArgumentKey::kInputTypes, &OperatorInputs::types},
+      {ArgumentKey::kConcreteInputs, &OperatorInputs::concrete},
+  };
+  bool has_inputs = false;
+  for (const auto& [key, column] : kColumns) {
+    if (!fields.has(key)) continue;
+    const auto text = compact(fields[key]);
+    if (!text) return std::nullopt;
+    inputs.*column = *text;
+    has_inputs = true;
+  }
+  if (has_inputs) checked.operator_inputs = names_.operator_inputs.intern(inputs);
+
+  if (!fields.unknown_arguments.empty()) {
+    std::string object = "{";
+    for (const UnknownArgument& argument : fields.unknown_arguments) {
+      const auto key = compact({argument.key.begin - 1, argument.key.end + 1});
+      const auto value = compact(argument.value);
+      if (!key || !value) return std::nullopt;
+      if (object.size() > 1) object += ',';
+      object += names_.strings[*key];
+      object += ':';
+      object += names_.strings[*value];
+    }
+    checked.others = names_.strings.intern(object + "}");
+  } else if (fields.arguments.begin != nullptr && *fields.arguments.begin != '{') {
+    const auto value = compact(fields.arguments);
+    if (!value) return std::nullopt;
+    checked.others = *value;
+  }
+  return checked;
+}
+
+void EventWriter::write_details(const EventFields& fields, Kind kind, BatchRow row) {
+  EventBatch& batch = into_->batch;
+  if (fields.has(ArgumentKey::kCallStack) || fields.has(ArgumentKey::kModuleHierarchy)) {
+    OperatorStack stack;
+    if (fields.has(ArgumentKey::kCallStack)) stack.call_stack = text_in(fields[ArgumentKey::kCallStack]);
+    if (fields.has(ArgumentKey::kModuleHierarchy))
+      stack.module_hierarchy = text_in(fields[ArgumentKey::kModuleHierarchy]);
+    batch.operator_stacks.push_back({row, stack});
+  }
+  if (fields.has(ArgumentKey::kGrid) || fields.has(ArgumentKey::kBlock))
+    batch.kernels.push_back({row, {names_.kernel_launches.intern(kernel_launch(fields))}});
+  if (fields.has(ArgumentKey::kGraph) || fields.has(ArgumentKey::kGraphNode)) {
+    const GraphNode node{integer(fields, ArgumentKey::kGraph, 0), integer(fields, ArgumentKey::kGraphNode, 0)};
+    if (node.graph != 0 || node.node != 0) batch.graph_nodes.push_back({row, node});
+  }
+  if (kind == Kind::kMemcpy || kind == Kind::kMemset) {
+    const CopySpaces spaces = copy_spaces(name_);
+    batch.copies.push_back({row, {integer(fields, ArgumentKey::kBytes, -1), spaces.from, spaces.to}});
+  }
+  if (kind == Kind::kSync) {
+    SyncInfo sync;
+    if (fields.has(ArgumentKey::kSyncKind)) sync.kind = text_in(fields[ArgumentKey::kSyncKind]);
+    sync.wait_on_stream = integer(fields, ArgumentKey::kWaitOnStream, -1);
+    sync.wait_on_event = integer(fields, ArgumentKey::kWaitOnEvent, -1);
+    batch.syncs.push_back({row, sync});
+  }
+  if (fields.has(ArgumentKey::kCollectiveName)) batch.collectives.push_back({row, collective(fields)});
+}
+
+KernelLaunch EventWriter::kernel_launch(const EventFields& fields) {
+  KernelLaunch launch;
+  if (fields.has(ArgumentKey::kGrid)) launch.grid = three_integers(view(fields[ArgumentKey::kGrid]));
+  if (fields.has(ArgumentKey::kBlock)) launch.block = three_integers(view(fields[ArgumentKey::kBlock]));
+  launch.registers_per_thread = static_cast<std::int32_t>(integer(fields, ArgumentKey::kRegisters, -1));
+  launch.shared_memory_bytes = static_cast<std::int32_t>(integer(fields, ArgumentKey::kSharedMemory, -1));
+  launch.occupancy_percent = static_cast<std::int32_t>(integer(fields, ArgumentKey::kOccupancy, -1));
+  if (fields.has(ArgumentKey::kBlocksPerMultiprocessor))
+    launch.blocks_per_multiprocessor = real_number(view(fields[ArgumentKey::kBlocksPerMultiprocessor]));
+  if (fields.has(ArgumentKey::kWarpsPerMultiprocessor))
+    launch.warps_per_multiprocessor = real_number(view(fields[ArgumentKey::kWarpsPerMultiprocessor]));
+  return launch;
+}
+
+CollectiveInfo EventWriter::collective(const EventFields& fields) {
+  CollectiveInfo info;
+  const auto text = [&](ArgumentKey key) { return fields.has(key) ? text_in(fields[key]) : kEmptyString; };
+  info.collective = text(ArgumentKey::kCollectiveName);
+  info.dtype = text(ArgumentKey::kCollectiveType);
+  info.group_name = text(ArgumentKey::kGroupName);
+  info.group_description = text(ArgumentKey::kGroupDescription);
+  info.group_ranks = text(ArgumentKey::kGroupRanks);
+  info.in_split = text(ArgumentKey::kInSplit);
+  info.out_split = text(ArgumentKey::kOutSplit);
+  info.in_elements = integer(fields, ArgumentKey::kInElements, -1);
+  info.out_elements = integer(fields, ArgumentKey::kOutElements, -1);
+  info.group_size = integer(fields, ArgumentKey::kGroupSize, -1);
+  info.rank = integer(fields, ArgumentKey::kRank, -1);
+  info.source_rank = integer(fields, ArgumentKey::kSourceRank, -1);
+  info.destination_rank = integer(fields, ArgumentKey::kDestinationRank, -1);
+  info.sequence = integer(fields, ArgumentKey::kCollectiveSequence, -1);
+  if (fields.has(ArgumentKey::kIsAsync)) {
+    const std::string_view value = view(fields[ArgumentKey::kIsAsync]);
+    info.is_async = value == "true" || value == "1" || value == "\"True\"" || value == "\"true\"" ? 1 : 0;
+  }
+  return info;
+}
+
+// "Memcpy HtoD (Pageable -> Device)", "Memset (Device)".
+EventWriter::CopySpaces EventWriter::copy_spaces(StringId name) {
+  if (name >= copy_spaces_.size()) copy_spaces_.resize(name + name / 2 + 16);
+  if (copy_spaces_[name]) return *copy_spaces_[name];
+  CopySpaces spaces;
+  const std::string_view text = names_.strings[name];
+  const auto open = text.find('('), close = text.rfind(')');
+  if (open != std::string_view::npos && close != std::string_view::npos && open < close) {
+    const std::string_view inside = text.substr(open + 1, close - open - 1);
+    constexpr std::string_view kArrow = " -> ";
+    if (const auto arrow = inside.find(kArrow); arrow != std::string_view::npos)
+      spaces = {space_named(inside.substr(0, arrow)), space_named(inside.substr(arrow + kArrow.size()))};
+    else
+      spaces.to = space_named(inside);
+  }
+  copy_spaces_[name] = spaces;
+  return spaces;
+}
+
+}  // namespace telltale::kineto

@@ -1,0 +1,292 @@
+#include "formats/kineto/event_writer.h"
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "formats/kineto/categories.h"
+#include "formats/kineto/event_parser.h"
+#include "formats/kineto/json_text.h"
+
+namespace telltale::kineto {
+namespace {
+
+std::string_view view(const StringToken& token) { return {token.begin, token.size()}; }
+std::string_view view(const ValueSpan& span) {
+  return {span.begin, static_cast<std::size_t>(span.end - span.begin)};
+}
+
+constexpr std::string_view kMemoryEventName = "[memory]";
+constexpr std::string_view kModulePrefix = "nn.Module: ";
+
+// The answer for a string id, in a table that grows with the ids.
+template <typename Answer>
+std::optional<Answer>& remembered(std::vector<std::optional<Answer>>& answers, StringId id) {
+  if (id >= answers.size()) answers.resize(id + id / 2 + 16);
+  return answers[id];
+}
+
+}  // namespace
+
+bool EventWriter::write(const EventFields& fields, std::uint64_t byte_offset, BlockEvents& into) {
+  into_ = &into;
+  byte_offset_ = byte_offset;
+  name_ = text_of(fields.name);
+  if (fields.has_number_out_of_range) note(Anomaly::kNumberOutOfRange);
+  if (fields.phase == 0) return note(Anomaly::kMissingPhase), true;
+  if (fields.phase == 'M') return write_label(fields), true;
+  if (std::string_view("XBEiIRCbneSTpFstf").find(fields.phase) == std::string_view::npos)
+    return note(Anomaly::kUnknownPhase), true;
+  if (!fields.has_time) return note(Anomaly::kMissingTime), true;
+
+  switch (fields.phase) {
+    case 'X':
+    case 'B': {
+      Kind kind = category_of(fields.category).kind;
+      if (kind == Kind::kPython && names_.strings[name_].starts_with(kModulePrefix)) kind = Kind::kModule;
+      const TrackKind track_kind = is_on_device(kind)    ? TrackKind::kStream
+                                   : kind == Kind::kSpan ? TrackKind::kRecording
+                                                         : TrackKind::kThread;
+      const TrackId track = track_of(fields, track_kind);
+      if (!write_row(fields, kind, track)) return false;
+      const auto row = static_cast<BatchRow>(into_->batch.events.size() - 1);
+      if (fields.phase == 'B') {
+        into_->begins.push_back({row, {track_of(fields, TrackKind::kThread), {}}});  // an E tells no category
+      } else if (!fields.has_duration) {
+        note(Anomaly::kMissingDuration);
+      } else if (fields.is_duration_negative) {
+        note(Anomaly::kNegativeDuration);
+      }
+      return true;
+    }
+    case 'E':
+      return write_end(fields), true;
+    case 'i':
+    case 'I':
+    case 'R':
+      return write_instant(fields);
+    case 'C':
+      return write_counters(fields), true;
+    case 's':
+    case 't':
+    case 'f':
+      return write_flow(fields), true;
+    default:
+      return write_async(fields);
+  }
+}
+
+bool EventWriter::write_row(const EventFields& fields, Kind kind, TrackId track) {
+  const auto arguments = check_arguments(fields);
+  if (!arguments) return false;
+  EventBatch& batch = into_->batch;
+  const auto row = static_cast<BatchRow>(batch.events.size());
+  batch.events.push_back({fields.time, fields.duration, name_, track, kind});
+  batch.offsets.push_back(byte_offset_);
+  if (fields.has(ArgumentKey::kExternalId) || fields.has(ArgumentKey::kCorrelation)) {
+    const std::int64_t correlation = integer(fields, ArgumentKey::kCorrelation, 0);
+    const std::int64_t external_id = integer(fields, ArgumentKey::kExternalId, 0);
+    if (correlation != 0 || external_id != 0) batch.links.push_back({row, correlation, external_id});
+  }
+  const std::int64_t sequence = integer(fields, ArgumentKey::kSequence, OperatorInfo::kNoSequence);
+  if (arguments->operator_inputs != OperatorInfo::kNoInputs || sequence >= 0) {
+    const std::int64_t forward_thread = integer(fields, ArgumentKey::kForwardThread, 0);
+    batch.operators.push_back({row,
+                               {.inputs = arguments->operator_inputs,
+                                .forward_thread = static_cast<std::uint32_t>(std::max<std::int64_t>(0, forward_thread)),
+                                .sequence = sequence}});
+  }
+  const Category& category = category_of(fields.category);
+  if (!category.is_known) batch.categories.push_back({row, category.text});
+  if (arguments->others != kEmptyString) batch.other_arguments.push_back({row, arguments->others});
+  write_details(fields, kind, row);
+  return true;
+}
+
+bool EventWriter::write_instant(const EventFields& fields) {
+  if (names_.strings[name_] == kMemoryEventName) return write_memory(fields), true;
+  const bool is_about_recording = fields.process.is_text;
+  const TrackId track = track_of(fields, is_about_recording ? TrackKind::kRecording : TrackKind::kThread);
+  return write_row(fields, Kind::kInstant, track);
+}
+
+bool EventWriter::write_async(const EventFields& fields) {
+  const TrackId track = async_track(fields);
+  const SpanKey key{track, span_id(fields)};
+  switch (fields.phase) {
+    case 'b':
+    case 'S':
+      if (!write_row(fields, Kind::kAsync, track)) return false;
+      into_->begins.push_back({static_cast<BatchRow>(into_->batch.events.size() - 1), key});
+      return true;
+    case 'e':
+    case 'F':
+      into_->ends.push_back({fields.time, key, byte_offset_, name_, true});
+      return true;
+    default:
+      return write_row(fields, Kind::kInstant, track);
+  }
+}
+
+void EventWriter::write_end(const EventFields& fields) {
+  const SpanKey key{track_of(fields, TrackKind::kThread), {}};
+  into_->ends.push_back({fields.time, key, byte_offset_, name_, false});
+}
+
+void EventWriter::write_memory(const EventFields& fields) {
+  const bool has_address = fields.has(ArgumentKey::kMemoryAddress);
+  const Unsigned address =
+      has_address ? scan_unsigned(fields[ArgumentKey::kMemoryAddress].begin +
+                                  (*fields[ArgumentKey::kMemoryAddress].begin == '"' ? 1 : 0))
+                  : Unsigned{};
+  const bool has_bytes = fields.has(ArgumentKey::kMemoryBytes) &&
+                         number_in(fields[ArgumentKey::kMemoryBytes]).status == DecimalStatus::kOk;
+  if (address.status != DecimalStatus::kOk || !has_bytes) return note(Anomaly::kIncompleteMemoryEvent);
+  constexpr std::int64_t kCpu = 0;
+  const bool is_host = integer(fields, ArgumentKey::kMemoryDeviceType, kCpu) == kCpu;
+  BatchMemoryEvent event;
+  event.time = fields.time;
+  event.track = track_of(fields, TrackKind::kThread);
+  event.device = is_host ? kHost : static_cast<DeviceId>(integer(fields, ArgumentKey::kMemoryDeviceId, 0));
+  event.address = address.value;
+  event.bytes = integer(fields, ArgumentKey::kMemoryBytes, 0);
+  event.total_allocated = integer(fields, ArgumentKey::kTotalAllocated, -1);
+  event.total_reserved = integer(fields, ArgumentKey::kTotalReserved, -1);
+  into_->batch.memory.push_back(event);
+}
+
+void EventWriter::write_counters(const EventFields& fields) {
+  const TrackId track = track_of(fields, TrackKind::kCounter);
+  if (fields.arguments.begin == nullptr || *fields.arguments.begin != '{') return note(Anomaly::kUnusableCounter);
+  for_each_member(fields.arguments, [&](const StringToken& key, const ValueSpan& value) {
+    std::string_view text = view(value);
+    if (text.size() >= 2 && text.front() == '"') text = text.substr(1, text.size() - 2);
+    double number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && !text.empty();
+    if (!is_number || !std::isfinite(number)) return note(Anomaly::kUnusableCounter);
+    into_->batch.counters.push_back({fields.time, track, name_, text_of(key), number});
+  });
+}
+
+void EventWriter::write_flow(const EventFields& fields) {
+  BatchFlowPoint point;
+  point.time = fields.time;
+  point.category = text_of(fields.category);
+  point.name = name_;
+  const NativeId id = span_id(fields);
+  point.id = id.text;
+  point.id_number = id.number;
+  point.process = native_id(fields.process);
+  point.thread = native_id(fields.thread);
+  point.byte_offset = byte_offset_;
+  using Role = BatchFlowPoint::Role;
+  point.role = fields.phase == 's' ? Role::kStart : fields.phase == 't' ? Role::kStep : Role::kEnd;
+  point.binds_to_next = fields.phase == 'f' && !fields.binds_to_enclosing;
+  into_->batch.flows.push_back(point);
+}
+
+void EventWriter::write_label(const EventFields& fields) {
+  using What = TrackLabel::What;
+  const std::string_view name = names_.strings[name_];
+  TrackLabel label{native_id(fields.process), native_id(fields.thread), What::kProcessName, kEmptyString, 0};
+  std::string_view wanted = "name";
+  if (name == "process_name") {
+    label.what = What::kProcessName;
+  } else if (name == "thread_name") {
+    label.what = What::kThreadName;
+  } else if (name == "process_labels") {
+    label.what = What::kProcessLabels;
+    wanted = "labels";
+  } else if (name == "process_sort_index" || name == "thread_sort_index") {
+    label.what = name == "process_sort_index" ? What::kProcessSortIndex : What::kThreadSortIndex;
+    wanted = "sort_index";
+  } else {
+    return note(Anomaly::kUnknownMetadata);
+  }
+  bool is_found = false;
+  if (fields.arguments.begin != nullptr && *fields.arguments.begin == '{') {
+    for_each_member(fields.arguments, [&](const StringToken& key, const ValueSpan& value) {
+      if (view(key) != wanted) return;
+      is_found = true;
+      if (wanted == "sort_index") label.number = number_in(value).value;
+      else label.text = text_in(value);
+    });
+  }
+  if (!is_found) return note(Anomaly::kUnknownMetadata);
+  into_->labels.push_back(label);
+}
+
+const EventWriter::Category& EventWriter::category_of(const StringToken& token) {
+  if (token.is_plain && last_category_text_ == view(token)) return last_category_;
+  const StringId id = text_of(token);
+  auto& known = remembered(categories_, id);
+  if (!known) {
+    Category category{id, Kind::kOther, true};
+    category.kind = kind_of(names_.strings[id], {}, category.is_known);
+    known = category;
+  }
+  last_category_text_ = view(token);
+  last_category_ = *known;
+  return last_category_;
+}
+
+TrackId EventWriter::track_of(const EventFields& fields, TrackKind kind) {
+  TrackKey key{native_id(fields.process), native_id(fields.thread), kind, kHost};
+  if (kind == TrackKind::kStream) {
+    const std::int64_t process = fields.process.is_text ? 0 : fields.process.number;
+    key.device = static_cast<DeviceId>(integer(fields, ArgumentKey::kDevice, process));
+  }
+  if (last_track_ && last_track_key_ == key) return *last_track_;
+  last_track_key_ = key;
+  last_track_ = names_.tracks.intern(key);
+  return *last_track_;
+}
+
+TrackId EventWriter::async_track(const EventFields& fields) {
+  const NativeId category{0, text_of(fields.category)};
+  return names_.tracks.intern({native_id(fields.process), category, TrackKind::kAsync, kHost});
+}
+
+NativeId EventWriter::native_id(const IdToken& token) {
+  if (!token.is_text) return {token.number, kEmptyString};
+  return {0, text_of(token.text)};
+}
+
+NativeId EventWriter::span_id(const EventFields& fields) {
+  if (fields.id_object.begin != nullptr) return {0, names_.strings.intern(view(fields.id_object))};
+  return native_id(fields.id);
+}
+
+StringId EventWriter::text_of(const StringToken& token) {
+  if (token.is_plain) return names_.strings.intern(view(token));
+  Repairs repairs;
+  const StringId id = names_.strings.intern(unescaped(view(token), repairs));
+  if (repairs.invalid_escape) note(Anomaly::kInvalidEscape);
+  if (repairs.invalid_utf8) note(Anomaly::kInvalidUtf8);
+  if (repairs.control_character) note(Anomaly::kControlCharacter);
+  return id;
+}
+
+StringId EventWriter::text_in(const ValueSpan& value) {
+  if (*value.begin == '"') return text_of(scan_string(value.begin + 1));
+  return text_of({value.begin, value.end, false});
+}
+
+std::optional<StringId> EventWriter::compact(const ValueSpan& value) {
+  const StringId raw = names_.strings.intern(view(value));
+  if (const auto& known = remembered(compact_, raw)) return *known;
+  const auto text = compact_json(view(value));
+  const std::optional<StringId> id = text ? std::optional(names_.strings.intern(*text)) : std::nullopt;
+  remembered(compact_, raw) = id;
+  return id;
+}
+
+std::int64_t EventWriter::integer(const EventFields& fields, ArgumentKey key, std::int64_t otherwise) {
+  if (!fields.has(key)) return otherwise;
+  const Decimal number = number_in(fields[key]);
+  if (number.status == DecimalStatus::kOutOfRange) note(Anomaly::kNumberOutOfRange);
+  return number.status == DecimalStatus::kOk ? number.value : otherwise;
+}
+
+}  // namespace telltale::kineto

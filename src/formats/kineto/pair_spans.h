@@ -1,0 +1,13 @@
+// Gives every begin its end, across blocks.
+#pragma once
+
+#include "formats/kineto/parallel_blocks.h"
+
+namespace telltale::kineto {
+
+// Sets the durations of the rows that were written for begins. Begins and ends match like brackets, in the order of
+// time, within a thread (B, E) or within a process, category and id (b, e). An async begin without an end becomes an
+// instant; another one lasts to the end of its track.
+void pair_spans(EventList& list, Anomalies& anomalies);
+
+}  // namespace telltale::kineto

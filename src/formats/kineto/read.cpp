@@ -1,0 +1,90 @@
+#include "formats/kineto/read.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "formats/kineto/document.h"
+#include "formats/kineto/pair_spans.h"
+#include "formats/kineto/parallel_blocks.h"
+#include "formats/kineto/scan.h"
+#include "trace/builder.h"
+
+namespace telltale::kineto {
+namespace {
+
+constexpr std::size_t kLongestHead = std::size_t{1} << 30;
+
+// Reads up to the event list and leaves the source behind its opening bracket.
+Result<Head> read_head(BlockSource& source, const std::string& path, Anomalies& anomalies) {
+  auto block = source.next_uncut();
+  if (!block) return std::unexpected(block.error());
+  for (;;) {
+    Anomalies found;
+    Head head = parse_head(block->text(), found);
+    switch (head.status) {
+      case HeadStatus::kEvents:
+        anomalies.merge(found);
+        source.push_back(*block, head.position);
+        return head;
+      case HeadStatus::kNotATrace:
+        return failure("is not a trace: it is no JSON object or list", path, head.position);
+      case HeadStatus::kNoEvents:
+        return failure("is not a trace: it has no list of events (\"traceEvents\")", path);
+      case HeadStatus::kIncomplete:
+        break;
+    }
+    if (block->is_last) return failure("ends before its first event; it was probably cut off", path, block->size);
+    if (block->size > kLongestHead) return failure("has no list of events in its first gigabyte", path);
+    source.push_back(*block, 0);
+    block = source.next_uncut(block->size);
+    if (!block) return std::unexpected(block.error());
+  }
+}
+
+void note_missing_end(const EventList& list, const Head& head, const TextInput& input, std::uint64_t text_bytes,
+                      Anomalies& anomalies) {
+  if (anomalies.count(Anomaly::kTruncated) > 0) return;
+  if (list.was_cut) return anomalies.add(Anomaly::kTruncated, list.cut_offset);
+  // Chrome's format lets a bare list end without its bracket.
+  const bool may_end_here = list.has_ended || (head.is_bare_list && !list.blocks.empty());
+  if (!may_end_here || input.was_cut()) anomalies.add(Anomaly::kTruncated, text_bytes);
+}
+
+}  // namespace
+
+Result<Trace> read(TextInput& input, const std::string& path, const ReadOptions& options) {
+  const unsigned threads =
+      options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  BlockSource source(input, std::max<std::size_t>(1, options.block_bytes));
+  Trace trace;
+  trace.format = "kineto";
+  auto head = read_head(source, path, trace.anomalies);
+  if (!head) return std::unexpected(head.error());
+
+  const auto report_progress = [&] {
+    if (options.progress && input.file_bytes() > 0)
+      options.progress(static_cast<double>(input.file_bytes_read()) / static_cast<double>(input.file_bytes()));
+  };
+  auto list = read_event_list(source, threads, report_progress);
+  if (!list) return std::unexpected(list.error());
+
+  if (list->has_ended) {
+    const std::size_t tail_size = list->tail.size();
+    list->tail.append(kPaddingBytes, kPadding);
+    parse_tail(std::string_view(list->tail).substr(0, tail_size), list->tail_offset, head->is_bare_list,
+               head->values, trace.anomalies);
+  }
+  note_missing_end(*list, *head, input, source.bytes_read(), trace.anomalies);
+  trace.text_bytes = source.bytes_read();
+  const auto clock_epoch_ns = interpret(std::move(head->values), trace);
+
+  pair_spans(*list, trace.anomalies);
+  TraceBuilder builder;
+  for (BlockEvents& block : list->blocks) {
+    for (const TrackLabel& label : block.labels) builder.append_label(*block.batch.names, label);
+    builder.append(std::move(block.batch));
+  }
+  return std::move(builder).build(std::move(trace), clock_epoch_ns, threads);
+}
+
+}  // namespace telltale::kineto

@@ -1,0 +1,391 @@
+#include "trace/builder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <span>
+
+#include "base/merge_runs.h"
+#include "base/parallel.h"
+#include "trace/flows.h"
+#include "trace/linking.h"
+#include "trace/nesting.h"
+#include "trace/row_order.h"
+#include "trace/translator.h"
+
+namespace telltale {
+namespace {
+
+// A clock that shows at least so much (1973) shows the time of day, not the time since some start.
+constexpr Nanoseconds kEarliestWallClock = 100'000'000'000'000'000;
+constexpr std::string_view kStepPrefix = "ProfilerStep#";
+
+// A pid and tid as flows name them.
+struct FlowPlace {
+  NativeId process, thread;
+  bool operator==(const FlowPlace&) const = default;
+};
+
+std::uint64_t hash_value(const FlowPlace& place) { return hash_value(TrackKey{place.process, place.thread}); }
+
+// The building of one trace, step by step: each member function is one step, in the order of run().
+class Assembly {
+ public:
+  Assembly(std::vector<EventBatch> batches, Trace trace, unsigned threads)
+      : batches_(std::move(batches)), trace_(std::move(trace)), threads_(threads), translator_(trace_.strings) {}
+
+  Result<Trace> run(std::span<const NamedLabel> labels, std::optional<std::int64_t> clock_epoch_ns) {
+    std::size_t rows = 0;
+    for (const EventBatch& batch : batches_) rows += batch.events.size();
+    if (rows >= kNoEvent) return failure("holds more events than we can number (4 thousand million)");
+
+    translate_rows();
+    find_origin(clock_epoch_ns);
+    make_tracks(labels);
+    event_of_row_ = order_rows(batches_, origin_, trace_, threads_);
+    nest_rows();
+    fill_side_tables();
+    link_rows();
+    place_memory_events();
+    order_counters();
+    find_steps();
+    describe();
+    return std::move(trace_);
+  }
+
+ private:
+  // Rows first, then memory events, then counters: so tracks are numbered the same way however the file was cut.
+  void translate_rows() {
+    std::uint32_t row = 0;
+    for (EventBatch& batch : batches_) {
+      translator_.select(*batch.names);
+      first_row_.push_back(row);
+      row += static_cast<std::uint32_t>(batch.events.size());
+      for (BatchEvent& event : batch.events) {
+        event.name = translator_.string(event.name);
+        event.track = translator_.track(event.track);
+      }
+    }
+    for (EventBatch& batch : batches_) {
+      translator_.select(*batch.names);
+      for (BatchMemoryEvent& event : batch.memory) event.track = translator_.track(event.track);
+    }
+    for (EventBatch& batch : batches_) {
+      translator_.select(*batch.names);
+      for (BatchCounter& counter : batch.counters) {
+        counter.track = translator_.track(counter.track);
+        counter.name = translator_.string(counter.name);
+        counter.series = translator_.string(counter.series);
+      }
+    }
+  }
+
+  void find_origin(std::optional<std::int64_t> clock_epoch_ns) {
+    Nanoseconds first = std::numeric_limits<Nanoseconds>::max(), last = std::numeric_limits<Nanoseconds>::min();
+    for (const EventBatch& batch : batches_) {
+      for (const BatchEvent& event : batch.events) {
+        first = std::min(first, event.start);
+        if (event.kind != Kind::kInstant) last = std::max(last, event.start + event.duration);
+      }
+      for (const BatchMemoryEvent& event : batch.memory) first = std::min(first, event.time);
+      for (const BatchCounter& counter : batch.counters) first = std::min(first, counter.time);
+    }
+    if (first == std::numeric_limits<Nanoseconds>::max()) return;
+    origin_ = first;
+    if (last > first) trace_.duration = last - first;
+    if (clock_epoch_ns) {
+      if (__builtin_add_overflow(*clock_epoch_ns, first, &trace_.origin_epoch_ns)) trace_.origin_epoch_ns = 0;
+    } else if (first >= kEarliestWallClock) {
+      trace_.origin_epoch_ns = first;
+    }
+  }
+
+  void make_tracks(std::span<const NamedLabel> labels);
+  void apply_to_process(const TrackLabel& label, std::ptrdiff_t index);
+  void apply_to_track(const TrackLabel& label, Track& track);
+  StringId default_name(const TrackKey& key);
+  void nest_rows();
+  void fill_side_tables();
+  void link_rows();
+  void place_memory_events();
+  void order_counters();
+  void find_steps();
+  void describe();
+
+  EventId event_of(std::size_t batch, BatchRow row) const { return event_of_row_[first_row_[batch] + row]; }
+
+  // One side table of the batches to that of the trace, in the order of the events.
+  template <typename Detail, typename Translate>
+  void fill(SideTable<Detail>& table, std::vector<BatchDetail<Detail>> EventBatch::*member, Translate translate) {
+    struct Entry {
+      EventId event;
+      Detail detail;
+    };
+    std::size_t count = 0;
+    for (const EventBatch& batch : batches_) count += (batch.*member).size();
+    std::vector<Entry> entries;
+    entries.reserve(count);
+    for (std::size_t b = 0; b < batches_.size(); ++b) {
+      translator_.select(*batches_[b].names);
+      for (BatchDetail<Detail>& detail : batches_[b].*member) {
+        translate(detail.detail);
+        entries.push_back({event_of(b, detail.row), detail.detail});
+      }
+      batches_[b].*member = {};
+    }
+    merge_runs(std::span(entries), [](const Entry& a, const Entry& b) { return a.event < b.event; });
+    table.reserve(count);
+    for (const Entry& entry : entries) table.append(entry.event, entry.detail);
+  }
+
+  std::vector<EventBatch> batches_;
+  Trace trace_;
+  unsigned threads_;
+  Translator translator_;
+  std::vector<std::uint32_t> first_row_;  // of each batch
+  std::vector<EventId> event_of_row_;
+  std::vector<std::uint32_t> row_of_event_;  // the inverse, once an anomaly asks for it
+  Nanoseconds origin_ = 0;
+};
+
+// Processes and tracks, and what the labels say of them.
+void Assembly::make_tracks(std::span<const NamedLabel> labels) {
+  std::vector<NativeId> process_ids;
+  const auto process_of = [&](const NativeId& id) {
+    const auto known = std::find(process_ids.begin(), process_ids.end(), id);
+    if (known != process_ids.end()) return static_cast<ProcessId>(known - process_ids.begin());
+    process_ids.push_back(id);
+    trace_.processes.emplace_back().native_id = id.number;
+    return static_cast<ProcessId>(process_ids.size() - 1);
+  };
+  const InternedValues<TrackKey>& keys = translator_.tracks();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const TrackKey& key = keys[i];
+    Track track;
+    track.kind = key.kind;
+    track.process = process_of(key.process);
+    track.device = key.device;
+    track.native_id = key.thread.number;
+    trace_.tracks.push_back(track);
+  }
+  for (const NamedLabel& named : labels) {
+    translator_.select(*named.names);
+    const TrackLabel& label = named.label;
+    const NativeId process = translator_.native_id(label.process), thread = translator_.native_id(label.thread);
+    apply_to_process(label, std::find(process_ids.begin(), process_ids.end(), process) - process_ids.begin());
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      if (keys[i].process == process && keys[i].thread == thread) apply_to_track(label, trace_.tracks[i]);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (trace_.tracks[i].name == kEmptyString) trace_.tracks[i].name = default_name(keys[i]);
+  for (std::size_t i = 0; i < process_ids.size(); ++i)
+    if (trace_.processes[i].name == kEmptyString) trace_.processes[i].name = process_ids[i].text;
+}
+
+void Assembly::apply_to_process(const TrackLabel& label, std::ptrdiff_t index) {
+  if (index >= std::ssize(trace_.processes)) return;
+  Process& process = trace_.processes[static_cast<std::size_t>(index)];
+  using What = TrackLabel::What;
+  if (label.what == What::kProcessName) process.name = translator_.string(label.text);
+  if (label.what == What::kProcessLabels) process.labels = translator_.string(label.text);
+  if (label.what == What::kProcessSortIndex) process.sort_index = label.number;
+}
+
+void Assembly::apply_to_track(const TrackLabel& label, Track& track) {
+  using What = TrackLabel::What;
+  if (label.what == What::kThreadSortIndex) track.sort_index = label.number;
+  if (label.what != What::kThreadName) return;
+  std::string_view text = trace_.strings[translator_.string(label.text)];
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  track.name = trace_.strings.intern(text);
+}
+
+StringId Assembly::default_name(const TrackKey& key) {
+  if (key.thread.text != kEmptyString) return key.thread.text;
+  const std::string_view kind = key.kind == TrackKind::kStream ? "stream" : "thread";
+  return trace_.strings.intern(std::string(kind) + " " + std::to_string(key.thread.number));
+}
+
+void Assembly::nest_rows() {
+  std::vector<char> has_overlap(trace_.tracks.size());
+  parallel_for(trace_.tracks.size(), threads_,
+               [&](std::size_t i) { has_overlap[i] = nest(trace_.events, trace_.tracks[i]); });
+  for (std::size_t i = 0; i < trace_.tracks.size(); ++i) {
+    if (!has_overlap[i]) continue;
+    const Track& track = trace_.tracks[i];
+    bool has_too_many = false;
+    const auto lanes = lanes_of(trace_.events, track, has_too_many);
+    for (EventId k = 0; k < track.event_count; ++k)
+      if (lanes[k] > 0) trace_.lanes.append(track.first_event + k, lanes[k]);
+    if (has_too_many) trace_.anomalies.add(Anomaly::kTooManyLanes, 0, trace_.strings[track.name]);
+  }
+}
+
+void Assembly::fill_side_tables() {
+  const auto as_it_is = [](auto&) {};
+  const auto string = [&](StringId& id) { id = translator_.string(id); };
+  fill(trace_.operators, &EventBatch::operators,
+       [&](OperatorInfo& info) { info.inputs = translator_.operator_inputs(info.inputs); });
+  fill(trace_.operator_stacks, &EventBatch::operator_stacks, [&](OperatorStack& stack) {
+    string(stack.call_stack);
+    string(stack.module_hierarchy);
+  });
+  fill(trace_.kernels, &EventBatch::kernels,
+       [&](KernelInfo& info) { info.launch = translator_.kernel_launch(info.launch); });
+  fill(trace_.graph_nodes, &EventBatch::graph_nodes, as_it_is);
+  fill(trace_.copies, &EventBatch::copies, as_it_is);
+  fill(trace_.syncs, &EventBatch::syncs, [&](SyncInfo& sync) { string(sync.kind); });
+  fill(trace_.collectives, &EventBatch::collectives, [&](CollectiveInfo& info) {
+    for (StringId* id : {&info.collective, &info.dtype, &info.group_name, &info.group_description, &info.group_ranks,
+                         &info.in_split, &info.out_split})
+      string(*id);
+  });
+  fill(trace_.categories, &EventBatch::categories, string);
+  fill(trace_.other_arguments, &EventBatch::other_arguments, string);
+  trace_.operator_inputs = translator_.take_operator_inputs();
+  trace_.kernel_launches = translator_.take_kernel_launches();
+}
+
+void Assembly::link_rows() {
+  const auto offset_of = [this](EventId event) {
+    if (row_of_event_.empty()) {
+      row_of_event_.resize(event_of_row_.size());
+      for (std::uint32_t row = 0; row < event_of_row_.size(); ++row) row_of_event_[event_of_row_[row]] = row;
+    }
+    const std::uint32_t row = row_of_event_[event];
+    const auto behind = std::upper_bound(first_row_.begin(), first_row_.end(), row);
+    const auto batch = static_cast<std::size_t>(behind - first_row_.begin()) - 1;
+    return batches_[batch].offsets[row - first_row_[batch]];
+  };
+
+  std::vector<EventLink> links;
+  for (std::size_t b = 0; b < batches_.size(); ++b) {
+    for (const BatchLink& link : batches_[b].links)
+      links.push_back({event_of(b, link.row), link.correlation, link.external_id});
+    batches_[b].links = {};
+  }
+  link_launches(trace_, links, offset_of);
+
+  const InternedValues<TrackKey>& keys = translator_.tracks();
+  InternedValues<FlowPlace> places;
+  std::vector<FlowPoint> points;
+  for (EventBatch& batch : batches_) {
+    translator_.select(*batch.names);
+    for (const BatchFlowPoint& point : batch.flows)
+      points.push_back({translator_.string(point.category), translator_.string(point.name),
+                        translator_.string(point.id), point.id_number, point.time - origin_, point.byte_offset,
+                        places.intern({translator_.native_id(point.process), translator_.native_id(point.thread)}),
+                        point.role, point.binds_to_next});
+    batch.flows = {};
+  }
+  FlowPlaces tracks_of_place(places.size());
+  for (std::size_t p = 0; p < places.size(); ++p)
+    for (std::size_t t = 0; t < keys.size(); ++t)
+      if (keys[t].process == places[p].process && keys[t].thread == places[p].thread)
+        tracks_of_place[p].push_back(static_cast<TrackId>(t));
+  const auto threads = link_flows(trace_, std::move(points), tracks_of_place);
+  link_backward(trace_, threads, offset_of);
+}
+
+void Assembly::place_memory_events() {
+  std::vector<BatchMemoryEvent> events;
+  for (EventBatch& batch : batches_) {
+    events.insert(events.end(), batch.memory.begin(), batch.memory.end());
+    batch.memory = {};
+  }
+  merge_runs(std::span(events),
+             [](const BatchMemoryEvent& a, const BatchMemoryEvent& b) { return a.time < b.time; });
+  MemoryEvents& memory = trace_.memory;
+  memory.reserve(events.size());
+  std::vector<EventId> hints(trace_.tracks.size(), 0);
+  for (const BatchMemoryEvent& event : events) {
+    const Nanoseconds time = event.time - origin_;
+    memory.time.push_back(time);
+    memory.address.push_back(event.address);
+    memory.bytes.push_back(event.bytes);
+    memory.total_allocated.push_back(event.total_allocated);
+    memory.total_reserved.push_back(event.total_reserved);
+    memory.device.push_back(event.device);
+    memory.track.push_back(event.track);
+    memory.event.push_back(innermost_at(trace_.events, trace_.tracks[event.track], time, hints[event.track]));
+  }
+}
+
+void Assembly::order_counters() {
+  using SeriesKey = std::tuple<TrackId, StringId, StringId>;
+  std::map<SeriesKey, std::size_t> known;
+  std::vector<std::vector<BatchCounter>> values;
+  Counters& counters = trace_.counters;
+  for (const EventBatch& batch : batches_) {
+    for (const BatchCounter& counter : batch.counters) {
+      const auto [at, is_new] = known.emplace(SeriesKey{counter.track, counter.name, counter.series}, values.size());
+      if (is_new) {
+        values.emplace_back();
+        counters.series.push_back({counter.name, counter.series, counter.track, 0, 0});
+      }
+      values[at->second].push_back(counter);
+    }
+  }
+  for (std::size_t s = 0; s < values.size(); ++s) {
+    merge_runs(std::span(values[s]), [](const BatchCounter& a, const BatchCounter& b) { return a.time < b.time; });
+    counters.series[s].first = static_cast<std::uint32_t>(counters.size());
+    counters.series[s].count = static_cast<std::uint32_t>(values[s].size());
+    for (const BatchCounter& counter : values[s]) {
+      counters.time.push_back(counter.time - origin_);
+      counters.value.push_back(counter.value);
+    }
+  }
+}
+
+void Assembly::find_steps() {
+  std::map<StringId, std::int64_t> step_numbers;
+  for (StringId id = 0; id < trace_.strings.size(); ++id) {
+    std::string_view text = trace_.strings[id];
+    if (!text.starts_with(kStepPrefix)) continue;
+    text.remove_prefix(kStepPrefix.size());
+    std::int64_t number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size()) step_numbers.emplace(id, number);
+  }
+  if (step_numbers.empty()) return;
+  const Events& events = trace_.events;
+  for (EventId id = 0; id < events.size(); ++id) {
+    if (events.kind[id] != Kind::kAnnotation) continue;
+    if (const auto step = step_numbers.find(events.name[id]); step != step_numbers.end())
+      trace_.steps.push_back({step->second, id, events.start[id], events.duration[id]});
+  }
+  std::stable_sort(trace_.steps.begin(), trace_.steps.end(),
+                   [](const Step& a, const Step& b) { return a.start < b.start; });
+}
+
+// What can be said only when everything stands in its place.
+void Assembly::describe() {
+  for (const EventBatch& batch : batches_) trace_.anomalies.merge(batch.anomalies);
+  for (const Track& track : trace_.tracks) {
+    const bool is_known = track.device == kHost ||
+                          std::any_of(trace_.devices.begin(), trace_.devices.end(),
+                                      [&](const Device& device) { return device.id == track.device; });
+    if (is_known) continue;
+    trace_.devices.emplace_back().id = track.device;
+  }
+  std::stable_sort(trace_.devices.begin(), trace_.devices.end(),
+                   [](const Device& a, const Device& b) { return a.id < b.id; });
+  const auto has_kind = [&](Kind kind) {
+    return std::find(trace_.events.kind.begin(), trace_.events.kind.end(), kind) != trace_.events.kind.end();
+  };
+  Recorded& recorded = trace_.recorded;
+  recorded.shapes |= !trace_.operator_inputs.empty();
+  recorded.stacks |= !trace_.operator_stacks.empty() || has_kind(Kind::kPython);
+  recorded.memory |= trace_.memory.size() > 0;
+  recorded.modules |= has_kind(Kind::kModule);
+  trace_.strings.shrink();
+}
+
+}  // namespace
+
+Result<Trace> TraceBuilder::build(Trace trace, std::optional<std::int64_t> clock_epoch_ns, unsigned threads) && {
+  return Assembly(std::move(batches_), std::move(trace), threads).run(labels_, clock_epoch_ns);
+}
+
+}  // namespace telltale

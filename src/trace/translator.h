@@ -1,0 +1,60 @@
+// Turns the numbers that reading threads gave for themselves into those of the whole trace.
+//
+// What is asked for first gets the smaller number, so the numbers depend on the order of the file alone.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/event_batch.h"
+
+namespace telltale {
+
+class Translator {
+ public:
+  explicit Translator(InternedStrings& strings) : strings_(strings) {}
+
+  // Whose numbers the following calls translate.
+  void select(const LocalNames& names);
+
+  StringId string(StringId local) {
+    StringId& known = current_->strings[local];
+    if (known == kUnknown) known = strings_.intern(names_->strings[local]);
+    return known;
+  }
+  TrackId track(TrackId local) {
+    TrackId& known = current_->tracks[local];
+    if (known == kUnknown) known = tracks_.intern(translated(names_->tracks[local]));
+    return known;
+  }
+  std::uint32_t operator_inputs(std::uint32_t local);
+  std::uint32_t kernel_launch(std::uint32_t local);
+  NativeId native_id(NativeId local) { return {local.number, string(local.text)}; }
+
+  const InternedValues<TrackKey>& tracks() const { return tracks_; }
+  std::vector<OperatorInputs> take_operator_inputs() { return inputs_.take(); }
+  std::vector<KernelLaunch> take_kernel_launches() { return launches_.take(); }
+
+ private:
+  static constexpr std::uint32_t kUnknown = UINT32_MAX;
+
+  // Global numbers by local ones; kUnknown until asked for.
+  struct Known {
+    std::vector<std::uint32_t> strings, tracks, inputs, launches;
+  };
+
+  TrackKey translated(TrackKey local) {
+    return {native_id(local.process), native_id(local.thread), local.kind, local.device};
+  }
+
+  InternedStrings& strings_;
+  InternedValues<TrackKey> tracks_;
+  InternedValues<OperatorInputs> inputs_;
+  InternedValues<KernelLaunch> launches_;
+  std::unordered_map<const LocalNames*, Known> known_;
+  Known* current_ = nullptr;
+  const LocalNames* names_ = nullptr;
+};
+
+}  // namespace telltale
