@@ -8,12 +8,12 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 
 # Tests under a sanitizer: optimised enough to run fast, with lines in its reports, and with our assertions.
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1")
-set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1")
 
 find_program(TELLTALE_CCACHE ccache)
 if(TELLTALE_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${TELLTALE_CCACHE}")
-  set(CMAKE_C_COMPILER_LAUNCHER "${TELLTALE_CCACHE}")
+  # ccache takes what uses a precompiled header only with these two.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros "${TELLTALE_CCACHE}")
+  add_compile_options(-fpch-preprocess)
 endif()
 
 find_program(TELLTALE_MOLD mold)

@@ -4,6 +4,12 @@
 # tests also run under the thread sanitizer: they carry the label "threads", and the target threaded_tests builds them.
 add_custom_target(threaded_tests)
 
+# GoogleTest's header, compiled once for all test programs: it is half of what compiling a test costs.
+file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/test_headers.cpp" CONTENT "")
+add_library(telltale_test_headers OBJECT "${CMAKE_BINARY_DIR}/test_headers.cpp")
+target_link_libraries(telltale_test_headers PRIVATE GTest::gmock_main)
+target_precompile_headers(telltale_test_headers PRIVATE <gtest/gtest.h>)
+
 function(telltale_test)
   cmake_parse_arguments(TEST "THREADS" "NAME" "SOURCES;SEES;LIBRARIES" ${ARGN})
   set(target "telltale_${TEST_NAME}_test")
@@ -13,6 +19,7 @@ function(telltale_test)
     target_link_libraries(${target} PRIVATE telltale_${seen})
   endforeach()
   target_link_libraries(${target} PRIVATE ${TEST_LIBRARIES} GTest::gmock_main)
+  target_precompile_headers(${target} REUSE_FROM telltale_test_headers)
   target_compile_definitions(${target} PRIVATE TELLTALE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
   set(labels)

@@ -223,6 +223,7 @@ void Counting::count_the_rest() {
 KeyAverages Counting::result() const {
   const bool has_memory = trace_.recorded.memory || !memory_.empty();
   KeyAverages result;
+  result.anomalies = trace_.anomalies.total();
   if (has_device_) result.totals.self_device_ns = total_self_device_;
   for (std::uint32_t group = 0; group < sums_.size(); ++group) {
     const Sums& sums = sums_[group];
@@ -262,6 +263,11 @@ std::optional<Nanoseconds> average(std::optional<Nanoseconds> total, std::int64_
 
 std::optional<Nanoseconds> KeyAverage::cpu_average_ns() const { return average(cpu_ns, calls); }
 std::optional<Nanoseconds> KeyAverage::device_average_ns() const { return average(device_ns, calls); }
+
+std::optional<double> share_of(std::optional<Nanoseconds> part, std::optional<Nanoseconds> whole) {
+  if (!part || !whole || *whole == 0) return std::nullopt;
+  return static_cast<double>(*part) / static_cast<double>(*whole);
+}
 
 KeyAverages key_averages(const Trace& trace, const KeyAveragesOptions& options) {
   Counting counting(trace, options);

@@ -58,7 +58,12 @@ struct KeyAverages {
     Nanoseconds self_cpu_ns = 0;                // of the kinds in kTorchHostKinds
     std::optional<Nanoseconds> self_device_ns;  // absent when the trace has no device work
   } totals;
+
+  std::uint64_t anomalies = 0;  // of the trace
 };
+
+// The part of a whole, from 0 to 1; nothing when either is absent or the whole is nothing.
+std::optional<double> share_of(std::optional<Nanoseconds> part, std::optional<Nanoseconds> whole);
 
 KeyAverages key_averages(const Trace& trace, const KeyAveragesOptions& options = {});
 

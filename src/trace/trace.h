@@ -54,6 +54,7 @@ struct Events {
 enum class TrackKind : std::uint8_t { kThread, kStream, kAsync, kCounter, kRecording };
 std::string_view name_of(TrackKind kind);
 
+// Everything of one process, thread or stream number, kind and device.
 struct Track {
   StringId name = kEmptyString;  // "thread 425 (pt_autograd_0)", "stream 7"; made up from the id when none is given
   TrackKind kind = TrackKind::kThread;
@@ -216,8 +217,9 @@ struct Recorded {
 struct Trace {
   InternedStrings strings;
   Events events;
+  // In the order of their first event in the file; then those that only have memory events; then those of counters.
   std::vector<Track> tracks;
-  std::vector<Process> processes;
+  std::vector<Process> processes;  // in the order of their first track
   std::vector<Device> devices;  // those with events or properties, by id
   std::vector<Step> steps;      // by start
 
