@@ -21,7 +21,7 @@ if(TELLTALE_MOLD AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION)
   add_link_options(-fuse-ld=mold)
 endif()
 
-add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror)
+add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror)
 
 if(TELLTALE_SANITIZE)
   add_compile_options(-fsanitize=${TELLTALE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
