@@ -1,0 +1,38 @@
+// What a command of the program is: a name, and a function that declares its words and does its work.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string_view>
+
+#include "base/error.h"
+#include "formats/input/read_options.h"
+
+namespace telltale::cli {
+
+// What every command is told.
+struct GlobalOptions {
+  ReadOptions reading;
+};
+
+// The exit codes of every command.
+enum ExitCode : int {
+  kDone = 0,
+  kCheckFailed = 1,   // the check that was asked for failed
+  kCouldNotWork = 2,  // the command could not do its work
+};
+
+using Work = std::function<Result<ExitCode>()>;
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  // Declares the options on `app` and returns what to do once they are read. Options live in the returned work.
+  Work (*declare)(CLI::App& app, const GlobalOptions& globals);
+};
+
+// The program's commands live in files of their own; commands.cpp lists them.
+extern const Command kInfoCommand;
+extern const Command kTopCommand;
+
+}  // namespace telltale::cli

@@ -1,0 +1,15 @@
+#include "cli/commands.h"
+
+#include <array>
+
+namespace telltale::cli {
+
+std::span<const Command* const> all_commands() {
+  static constexpr std::array<const Command*, 2> kCommands = {
+      &kInfoCommand,
+      &kTopCommand,
+  };
+  return kCommands;
+}
+
+}  // namespace telltale::cli

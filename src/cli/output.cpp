@@ -1,0 +1,54 @@
+#include "cli/output.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace telltale::cli {
+namespace {
+
+constexpr std::size_t kWidthOfPipes = 120;
+constexpr std::size_t kNarrowest = 40;
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+std::size_t output_width() {
+  const long columns = std::strtol(std::string(environment("COLUMNS")).c_str(), nullptr, 10);
+  if (columns > 0) return std::max(static_cast<std::size_t>(columns), kNarrowest);
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return std::max<std::size_t>(size.ws_col, kNarrowest);
+  return kWidthOfPipes;
+}
+
+}  // namespace
+
+TextStyle output_style() {
+  const bool has_colour =
+      isatty(STDOUT_FILENO) != 0 && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  return {output_width(), has_colour};
+}
+
+Result<ExitCode> print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EPIPE) {
+      return kDone;
+    } else if (errno != EINTR) {
+      return failure(std::string("the output could not be written: ") + std::strerror(errno));
+    }
+  }
+  return kDone;
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,123 @@
+#include "cli/program.h"
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/size_text.h"
+#include "cli/suggestion.h"
+
+namespace telltale::cli {
+namespace {
+
+int fail(std::string_view sentence) {
+  std::cerr << "telltale: " << sentence << '\n';
+  return kCouldNotWork;
+}
+
+// CLI11's own message, or a better one where a word was mistyped.
+std::string explained(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
+  std::string message = error.what();
+  const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+  const std::string help = command == &app ? "telltale --help" : "telltale " + command->get_name() + " --help";
+
+  if (command == &app) {
+    for (const std::string& word : words) {
+      if (word.starts_with('-')) continue;
+      std::vector<std::string> names;
+      for (const Command* each : all_commands()) names.emplace_back(each->name);
+      return "there is no command '" + word + "'" + suggestion(word, names) + " (see " + help + ")";
+    }
+  }
+  for (const std::string& word : words) {
+    if (!word.starts_with("--")) continue;
+    const std::string name = word.substr(0, word.find('='));
+    std::vector<std::string> known;
+    for (const CLI::App* holder : {command, &app}) {
+      for (const CLI::Option* option : holder->get_options()) {
+        for (const std::string& long_name : option->get_lnames()) known.push_back("--" + long_name);
+      }
+    }
+    if (std::ranges::find(known, name) == known.end()) {
+      return "there is no option '" + name + "'" + suggestion(name, known) + " (see " + help + ")";
+    }
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && command == &app) {
+    return "say what to do: info or top (see " + help + ")";
+  }
+  std::ranges::replace(message, '\n', ' ');
+  return message + " (see " + help + ")";
+}
+
+void declare_globals(CLI::App& app, GlobalOptions& globals) {
+  app.set_version_flag("--version", "telltale " TELLTALE_VERSION, "Print the version and stop");
+  app.add_option("--threads", globals.reading.threads, "Threads to read with; 0 takes all there are")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--max-text",
+         [&globals](const std::string& text) {
+           const auto bytes = parsed_size(text);
+           if (!bytes)
+             throw CLI::ValidationError("--max-text",
+                                        "'" + text + "' is no size; write 64G, 500M or a number of bytes");
+           globals.reading.max_text_bytes = *bytes;
+         },
+         "Refuse files that decompress to more than this (64G)")
+      ->type_name("SIZE");
+}
+
+int run_program(int argc, const char* const* argv) {
+  GlobalOptions globals;
+  CLI::App app("Telltale tells you why a model is slow.", "telltale");
+  app.require_subcommand(1);
+  app.fallthrough();
+  declare_globals(app, globals);
+
+  std::vector<std::pair<CLI::App*, Work>> commands;
+  for (const Command* command : all_commands()) {
+    CLI::App* subcommand = app.add_subcommand(std::string(command->name), std::string(command->summary));
+    commands.emplace_back(subcommand, command->declare(*subcommand, globals));
+  }
+  app.footer(
+      "TRACE is what torch.profiler wrote (.json, .json.gz, .json.zst), or - for standard input.\n\n"
+      "  telltale info train.json.gz\n"
+      "  telltale top train.json.gz --by kernel --steps 3..7");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      app.exit(error);  // --help and --version
+      return kDone;
+    }
+    return fail(explained(app, error, {argv + 1, argv + argc}));
+  }
+  for (const auto& [subcommand, work] : commands) {
+    if (!subcommand->parsed()) continue;
+    const Result<ExitCode> outcome = work();
+    return outcome ? *outcome : fail(to_string(outcome.error()));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) {
+  // A reader that has seen enough, such as head, is no error: writing fails with EPIPE and we stop in silence.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run_program(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return fail("there is not enough memory for this trace");
+  } catch (const std::exception& error) {
+    return fail(std::string("something went wrong inside telltale: ") + error.what());
+  }
+}
+
+}  // namespace telltale::cli

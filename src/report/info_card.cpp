@@ -1,0 +1,221 @@
+#include "report/info_card.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "report/text_width.h"
+#include "report/units.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::string_view kDot = " · ";
+constexpr std::size_t kLabelWidth = 13;
+constexpr std::size_t kMostLines = 2;  // of a list, before the rest is only counted
+constexpr std::size_t kMostKinds = 9;
+constexpr std::size_t kMostAnomalies = 4;
+
+std::string count_of(std::uint64_t count) { return format_count(static_cast<std::int64_t>(count)); }
+std::string size_of(std::uint64_t bytes) { return format_bytes(static_cast<std::int64_t>(bytes)); }
+
+std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (part.empty()) continue;
+    if (!text.empty()) text += separator;
+    text += part;
+  }
+  return text;
+}
+
+std::string labelled(std::string_view label, const std::vector<std::string>& lines, const TextStyle& style) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string head = padded_right(i == 0 ? label : "", kLabelWidth);
+    text += (i == 0 ? style.faint(head) : head) + lines[i] + '\n';
+  }
+  return text;
+}
+
+std::size_t room_beside_label(const TextStyle& style) {
+  constexpr std::size_t kLeast = 20;
+  return std::max(style.width, kLabelWidth + kLeast) - kLabelWidth;
+}
+
+// "Threads      main 12,345 · autograd 678 · and 3 more", over as few lines as it takes.
+std::string list_line(std::string_view label, const std::vector<std::string>& items, const TextStyle& style) {
+  const std::size_t room = room_beside_label(style);
+  std::vector<std::string> lines(1);
+  std::size_t shown = 0;
+  for (; shown < items.size(); ++shown) {
+    const std::string item = cut_to_width(printable(items[shown]), room);
+    const std::string rest = fmt::format("{}and {} more", kDot, items.size() - shown);
+    const bool is_last_line = lines.size() == kMostLines;
+    const bool is_last_item = shown + 1 == items.size();
+    const std::size_t reserved = is_last_line && !is_last_item ? display_width(rest) : 0;
+    const std::string longer = lines.back().empty() ? item : lines.back() + std::string(kDot) + item;
+    if (lines.back().empty() || display_width(longer) + reserved <= room) {
+      lines.back() = longer;
+    } else if (is_last_line) {
+      break;
+    } else {
+      lines.push_back(item);
+    }
+  }
+  if (shown < items.size()) lines.back() += fmt::format("{}and {} more", kDot, items.size() - shown);
+  return labelled(label, lines, style);
+}
+
+std::string version(const TraceInfo& info, std::string_view name) {
+  const auto at = std::ranges::find(info.versions, name, &std::pair<std::string, std::string>::first);
+  return at == info.versions.end() ? std::string() : at->second;
+}
+
+std::string device_text(const TraceInfo& info) {
+  std::map<std::string, int> count_by_name;
+  for (const Device& device : info.devices) ++count_by_name[device.name.empty() ? "unnamed GPU" : device.name];
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : count_by_name) {
+    parts.push_back(count == 1 ? printable(name) : fmt::format("{} × {}", count, printable(name)));
+  }
+  return parts.empty() ? "no GPU" : joined(parts, ", ");
+}
+
+std::string software_text(const TraceInfo& info) {
+  const std::string cuda = version(info, "cuda_runtime"), driver = version(info, "cuda_driver");
+  const std::string hip = version(info, "hip_runtime");
+  return joined({cuda.empty() ? "" : "CUDA " + printable(cuda), driver.empty() ? "" : "driver " + printable(driver),
+                 hip.empty() ? "" : "HIP " + printable(hip)},
+                ", ");
+}
+
+std::string headline(const TraceInfo& info, const TextStyle& style) {
+  const std::string name =
+      info.path == "-" ? "standard input" : printable(std::filesystem::path(info.path).filename().string());
+  const std::string size = info.bytes && *info.bytes != info.text_bytes
+                               ? fmt::format("{}, {} of text", size_of(*info.bytes), size_of(info.text_bytes))
+                               : size_of(info.text_bytes);
+  return style.bold(name) + std::string(kDot) +
+         joined({info.tool.empty() ? printable(info.format) : info.tool, size}, kDot) + '\n';
+}
+
+std::string summary(const TraceInfo& info) {
+  std::string when = info.recorded_at.value_or("");
+  if (!when.empty()) when = when.substr(0, 10) + ' ' + when.substr(11, 5) + " UTC";
+  const std::string steps = info.steps.empty()       ? "no steps marked"
+                            : info.steps.size() == 1 ? "1 step"
+                                                     : count_of(info.steps.size()) + " steps";
+  return joined({device_text(info), software_text(info)}, kDot) + '\n' +
+         joined({format_time(info.duration_ns), steps, count_of(info.events) + " events", when}, kDot) + '\n';
+}
+
+// A bar for each kind, the longest of which fills the line.
+std::string kind_bars(const TraceInfo& info, const TextStyle& style) {
+  auto kinds = info.kinds;
+  std::ranges::stable_sort(kinds, std::ranges::greater{}, &std::pair<Kind, std::uint64_t>::second);
+  if (kinds.empty()) return {};
+  constexpr std::size_t kNameWidth = 18, kCountWidth = 12, kMargin = 4;
+  const std::size_t room = std::max<std::size_t>(style.width, 50) - kNameWidth - kCountWidth - kMargin;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kinds.size(), kMostKinds); ++i) {
+    const auto& [kind, count] = kinds[i];
+    const std::size_t length = static_cast<std::size_t>(count * room / kinds.front().second);
+    std::string bar;
+    for (std::size_t column = 0; column < std::max<std::size_t>(length, 1); ++column) bar += "▇";
+    text += "  " + padded_right(name_of(kind), kNameWidth) + padded_left(count_of(count), kCountWidth) + "  " +
+            style.coloured(bar, colour_of(kind)) + '\n';
+  }
+  std::vector<std::string> rest;
+  for (std::size_t i = kMostKinds; i < kinds.size(); ++i) {
+    rest.push_back(fmt::format("{} {}", name_of(kinds[i].first), count_of(kinds[i].second)));
+  }
+  if (!rest.empty()) text += "  " + joined(rest, kDot) + '\n';
+  return text;
+}
+
+std::vector<std::string> tracks_of(const TraceInfo& info, TrackKind kind) {
+  std::vector<const TrackInfo*> tracks;
+  for (const TrackInfo& track : info.tracks) {
+    if (track.kind == kind && track.events > 0) tracks.push_back(&track);
+  }
+  std::ranges::stable_sort(tracks, std::ranges::greater{}, &TrackInfo::events);
+  std::vector<std::string> items;
+  for (const TrackInfo* track : tracks) {
+    const std::string device = track->device ? fmt::format("GPU {} ", *track->device) : "";
+    items.push_back(device + track->name + ": " + count_of(track->events));
+  }
+  return items;
+}
+
+std::vector<std::string> steps_of(const TraceInfo& info) {
+  std::vector<std::string> items;
+  for (const StepInfo& step : info.steps)
+    items.push_back(fmt::format("#{} {}", step.index, format_time(step.duration_ns)));
+  return items;
+}
+
+std::string recorded_line(const TraceInfo& info, const TextStyle& style) {
+  const std::pair<std::string_view, bool> choices[] = {{"shapes", info.recorded.shapes},
+                                                       {"stacks", info.recorded.stacks},
+                                                       {"memory", info.recorded.memory},
+                                                       {"modules", info.recorded.modules},
+                                                       {"FLOPs", info.recorded.flops}};
+  std::vector<std::string> with, without;
+  for (const auto& [name, is_recorded] : choices) (is_recorded ? with : without).emplace_back(name);
+  std::string text = with.empty() ? "times alone" : "times, " + joined(with, ", ");
+  if (!without.empty()) text += "; without " + joined(without, ", ");
+  return list_line("Recorded", {text}, style);
+}
+
+std::string extras_line(const TraceInfo& info, const TextStyle& style) {
+  std::vector<std::string> items;
+  if (info.memory_events > 0) items.push_back(count_of(info.memory_events) + " memory events");
+  if (info.counter_values > 0) items.push_back(count_of(info.counter_values) + " counter values");
+  if (info.flows > 0) items.push_back(count_of(info.flows) + " other links");
+  return items.empty() ? std::string() : list_line("Besides", items, style);
+}
+
+std::string distributed_line(const TraceInfo& info, const TextStyle& style) {
+  if (!info.distributed) return {};
+  const Distributed& distributed = *info.distributed;
+  std::vector<std::string> items;
+  if (distributed.rank && distributed.world_size) {
+    items.push_back(fmt::format("rank {} of {}", *distributed.rank, *distributed.world_size));
+  }
+  if (!distributed.backend.empty()) items.push_back(distributed.backend);
+  if (!distributed.nccl_version.empty()) items.push_back("NCCL " + distributed.nccl_version);
+  if (!distributed.groups.empty()) items.push_back(fmt::format("{} process groups", distributed.groups.size()));
+  return items.empty() ? std::string() : list_line("Distributed", items, style);
+}
+
+std::string anomaly_lines(const TraceInfo& info, const TextStyle& style) {
+  if (info.anomalies.empty()) return list_line("Anomalies", {"none"}, style);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(info.anomalies.size(), kMostAnomalies); ++i) {
+    const AnomalyCount& anomaly = info.anomalies[i];
+    const std::string item = fmt::format("{} × {}", count_of(anomaly.count), description_of(anomaly.anomaly));
+    text += labelled(i == 0 ? "Anomalies" : "", wrapped_words(item, room_beside_label(style)), style);
+  }
+  if (info.anomalies.size() > kMostAnomalies) {
+    text += list_line(
+        "", {fmt::format("and {} more kinds: --json has them all", info.anomalies.size() - kMostAnomalies)}, style);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string info_card(const TraceInfo& info, const TextStyle& style) {
+  const auto list = [&](std::string_view label, const std::vector<std::string>& items) {
+    return items.empty() ? std::string() : list_line(label, items, style);
+  };
+  return headline(info, style) + summary(info) + '\n' + kind_bars(info, style) + '\n' + list("Steps", steps_of(info)) +
+         list("Threads", tracks_of(info, TrackKind::kThread)) + list("Streams", tracks_of(info, TrackKind::kStream)) +
+         recorded_line(info, style) + extras_line(info, style) + distributed_line(info, style) +
+         anomaly_lines(info, style);
+}
+
+}  // namespace telltale

@@ -1,0 +1,115 @@
+#include "report/shown_names.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "report/kernel_name.h"
+#include "report/text_width.h"
+
+namespace telltale {
+namespace {
+
+// /usr/lib/python3/site-packages/torch/nn/modules/module.py(1775): call is modules/module.py(1775): call.
+std::string short_python_name(std::string_view name) {
+  const std::size_t path_end = std::min(name.find("): "), name.size());
+  const std::size_t last = name.substr(0, path_end).rfind('/');
+  if (last == std::string_view::npos || last == 0) return std::string(name);
+  const std::size_t before = name.substr(0, last).rfind('/');
+  return std::string(name.substr(before == std::string_view::npos ? 0 : before + 1));
+}
+
+std::string short_name(const NamedRow& row) {
+  switch (row.kind) {
+    case Kind::kKernel:
+    case Kind::kDeviceOther:
+      return short_kernel_name(row.name);
+    case Kind::kPython:
+      return short_python_name(row.name);
+    case Kind::kModule: {
+      constexpr std::string_view kPrefix = "nn.Module: ";
+      return row.name.starts_with(kPrefix) ? row.name.substr(kPrefix.size()) : row.name;
+    }
+    default:
+      return row.name;
+  }
+}
+
+std::string longer_name(const NamedRow& row) {
+  return row.kind == Kind::kKernel || row.kind == Kind::kDeviceOther ? medium_kernel_name(row.name) : row.name;
+}
+
+using Group = std::vector<std::size_t>;
+
+// The rows that share a text, for each text that several have.
+std::vector<Group> repeated(const std::vector<std::string>& texts) {
+  std::unordered_map<std::string_view, Group> rows_of;
+  for (std::size_t i = 0; i < texts.size(); ++i) rows_of[texts[i]].push_back(i);
+  std::vector<Group> groups;
+  for (auto& [text, rows] : rows_of) {
+    if (rows.size() > 1) groups.push_back(std::move(rows));
+  }
+  return groups;
+}
+
+std::size_t common_prefix(const std::vector<std::string>& names, const Group& rows) {
+  std::size_t length = names[rows.front()].size();
+  for (const std::size_t row : rows) {
+    const std::string& name = names[row];
+    const auto [end, _] = std::ranges::mismatch(names[rows.front()], name);
+    length = std::min(length, static_cast<std::size_t>(end - names[rows.front()].begin()));
+  }
+  return length;
+}
+
+bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80; }
+
+// The beginning, "…", and the text from `from` on, which is where the name starts to differ from others.
+std::string cut_in_the_middle(const std::string& name, std::size_t from, std::size_t width) {
+  while (from < name.size() && is_continuation(name[from])) ++from;
+  const std::string tail = cut_to_width(std::string_view(name).substr(from), width - width / 3);
+  return cut_to_width(name, width - display_width(tail)) + tail;
+}
+
+// What stands in <> tells kernels apart: where it fits, the name before it is cut instead.
+std::string cut_before_arguments(const std::string& name, std::size_t width) {
+  constexpr std::size_t kLeastBeforeArguments = 12;
+  const std::size_t open = name.find('<');
+  if (open == std::string::npos || open == 0) return cut_to_width(name, width);
+  const std::string_view arguments = std::string_view(name).substr(open);
+  const std::size_t taken = display_width(arguments);
+  if (taken + kLeastBeforeArguments > width) return cut_to_width(name, width);
+  return cut_to_width(name.substr(0, open), width - taken).append(arguments);
+}
+
+}  // namespace
+
+std::vector<std::string> shortened_names(const std::vector<NamedRow>& rows) {
+  std::vector<std::string> names;
+  for (const NamedRow& row : rows) names.push_back(printable(short_name(row)));
+  for (const Group& group : repeated(names)) {
+    for (const std::size_t row : group) names[row] = printable(longer_name(rows[row]));
+  }
+  return names;
+}
+
+std::vector<std::string> fitted_names(const std::vector<std::string>& names, std::size_t width) {
+  constexpr std::size_t kLeastToCutInTheMiddle = 12;
+  constexpr std::size_t kShownBeforeDifference = 3;
+  std::vector<std::string> fitted;
+  for (const std::string& name : names) fitted.push_back(cut_before_arguments(name, width));
+  if (width < kLeastToCutInTheMiddle) return fitted;
+  for (const Group& group : repeated(fitted)) {
+    const std::size_t differs_at = common_prefix(names, group);
+    const bool are_the_same =
+        std::ranges::all_of(group, [&](std::size_t row) { return names[row] == names[group[0]]; });
+    if (are_the_same) continue;
+    for (const std::size_t row : group) {
+      const std::size_t from = differs_at - std::min(differs_at, kShownBeforeDifference);
+      fitted[row] = cut_in_the_middle(names[row], from, width);
+    }
+  }
+  return fitted;
+}
+
+}  // namespace telltale

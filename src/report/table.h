@@ -1,0 +1,35 @@
+// Lays out a table so that it fits a width: the first column takes what is left, and the least useful columns go
+// when there is not enough.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "report/palette.h"
+
+namespace telltale {
+
+struct Column {
+  std::string header;
+  std::vector<std::string> cells;  // plain text; one a row
+  // The column with the highest number goes first; 0 stays whatever happens.
+  int dispensability = 0;
+};
+
+struct Table {
+  std::string label_header;
+  std::vector<std::string> labels;       // of the rows: the flexible first column
+  std::vector<Column> columns;           // right-aligned
+  std::size_t sorted_column = SIZE_MAX;  // its header is marked
+
+  // How labels are cut to a width; they are given all at once, so that they stay different.
+  std::function<std::vector<std::string>(const std::vector<std::string>&, std::size_t)> fit_labels;
+  std::function<std::string(std::size_t row, std::string_view text)> paint_label;  // optional
+  std::vector<std::string> details;  // optional, one a row: printed below the row when not empty
+};
+
+std::string render(const Table& table, const TextStyle& style);
+
+}  // namespace telltale

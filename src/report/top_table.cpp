@@ -1,0 +1,144 @@
+#include "report/top_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "report/shown_names.h"
+#include "report/table.h"
+#include "report/text_width.h"
+#include "report/units.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::string_view kAbsent = "–";
+
+// What a column shows, and how soon it goes when the screen is narrow.
+struct ColumnChoice {
+  std::string_view header;
+  SortKey key;
+  int dispensability;
+  std::string (*cell)(const KeyAverage& row, const KeyAverages& all);  // empty for an absent value
+};
+
+std::string cell(std::optional<std::int64_t> value, std::string (*format)(std::int64_t)) {
+  return value ? format(*value) : std::string();
+}
+
+std::string share(std::optional<Nanoseconds> part, std::optional<Nanoseconds> whole) {
+  const auto value = share_of(part, whole);
+  return value ? format_share(*value) : std::string();
+}
+
+constexpr ColumnChoice kColumns[] = {
+    {"Self GPU", SortKey::kSelfDevice, 0,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.self_device_ns, format_time); }},
+    {"of all", SortKey::kName, 3,
+     [](const KeyAverage& row, const KeyAverages& all) {
+       return share(row.self_device_ns, all.totals.self_device_ns);
+     }},
+    {"GPU total", SortKey::kDevice, 2,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.device_ns, format_time); }},
+    {"GPU avg", SortKey::kDeviceAverage, 6,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.device_average_ns(), format_time); }},
+    {"Self CPU", SortKey::kSelfCpu, 0,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.self_cpu_ns, format_time); }},
+    {"of all", SortKey::kName, 4,
+     [](const KeyAverage& row, const KeyAverages& all) { return share(row.self_cpu_ns, all.totals.self_cpu_ns); }},
+    {"CPU total", SortKey::kCpu, 1,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.cpu_ns, format_time); }},
+    {"CPU once", SortKey::kCpuOnce, 12,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.cpu_once_ns, format_time); }},
+    {"CPU avg", SortKey::kCpuAverage, 5,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.cpu_average_ns(), format_time); }},
+    {"Self GPU mem", SortKey::kSelfDeviceMemory, 8,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.self_device_memory_bytes, format_bytes); }},
+    {"GPU mem", SortKey::kDeviceMemory, 7,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.device_memory_bytes, format_bytes); }},
+    {"Self CPU mem", SortKey::kSelfCpuMemory, 11,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.self_cpu_memory_bytes, format_bytes); }},
+    {"CPU mem", SortKey::kCpuMemory, 10,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.cpu_memory_bytes, format_bytes); }},
+    {"FLOPs", SortKey::kFlops, 9,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.flops, format_flops); }},
+    {"Calls", SortKey::kCalls, 0,
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.calls, format_count); }},
+};
+
+// Columns in which no row has a value are left out.
+void add_columns(Table& table, const KeyAverages& averages, SortKey sorted_by) {
+  for (const ColumnChoice& choice : kColumns) {
+    Column column{std::string(choice.header), {}, choice.dispensability};
+    bool is_empty = true;
+    for (const KeyAverage& row : averages.rows) {
+      std::string text = choice.cell(row, averages);
+      is_empty = is_empty && text.empty();
+      column.cells.push_back(text.empty() ? std::string(kAbsent) : std::move(text));
+    }
+    const bool is_sorted = choice.key == sorted_by && sorted_by != SortKey::kName;
+    if (is_empty && !is_sorted) continue;
+    if (is_sorted) {
+      table.sorted_column = table.columns.size();
+      column.dispensability = 0;
+    }
+    table.columns.push_back(std::move(column));
+  }
+}
+
+std::string detail(const KeyAverage& row) {
+  if (row.input_shapes) return to_string(*row.input_shapes);
+  std::string frames;
+  if (row.stack) {
+    for (const std::string& frame : *row.stack) {
+      frames += (frames.empty() ? "" : " ← ") + shortened_names({{Kind::kPython, frame}}).front();
+    }
+  }
+  return frames;
+}
+
+std::string footer(const KeyAverages& averages, const TopTableOptions& options, const TextStyle& style) {
+  std::string text = fmt::format("Self CPU time total: {}", format_time(averages.totals.self_cpu_ns));
+  if (averages.totals.self_device_ns) {
+    text += fmt::format("   Self GPU time total: {}", format_time(*averages.totals.self_device_ns));
+  }
+  text += '\n';
+  if (options.rows_left_out > 0) {
+    text += style.faint(fmt::format("{} more rows: --limit 0 shows them all.",
+                                    format_count(static_cast<std::int64_t>(options.rows_left_out)))) +
+            '\n';
+  }
+  if (averages.anomalies > 0) {
+    text += style.faint(fmt::format("The file has {} anomalies: telltale info lists them.",
+                                    format_count(static_cast<std::int64_t>(averages.anomalies)))) +
+            '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string top_table(const KeyAverages& averages, const TopTableOptions& options, const TextStyle& style) {
+  Table table;
+  table.label_header = "Name";
+  std::vector<NamedRow> names;
+  for (const KeyAverage& row : averages.rows) {
+    names.push_back({row.kind, row.name});
+    table.details.push_back(detail(row));
+  }
+  if (options.has_full_names) {
+    for (const NamedRow& row : names) table.labels.push_back(printable(row.name));
+    table.fit_labels = [](const std::vector<std::string>& labels, std::size_t) { return labels; };
+  } else {
+    table.labels = shortened_names(names);
+    table.fit_labels = fitted_names;
+  }
+  table.paint_label = [&](std::size_t row, std::string_view text) {
+    return style.coloured(text, colour_of(averages.rows[row].kind));
+  };
+  add_columns(table, averages, options.sorted_by);
+  return render(table, style) + '\n' + footer(averages, options, style);
+}
+
+}  // namespace telltale

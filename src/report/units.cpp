@@ -1,0 +1,68 @@
+#include "report/units.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <span>
+#include <string_view>
+
+namespace telltale {
+namespace {
+
+struct Unit {
+  std::string_view name;  // all names of a scale have the same width, so that numbers stand under numbers
+  double size;
+};
+
+constexpr std::array<Unit, 6> kTimeUnits = {
+    {{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {" s", 1e9}, {"min", 60e9}, {"h", 3600e9}}};
+constexpr std::array<Unit, 6> kByteUnits = {
+    {{"  B", 1}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"PiB", 0x1p50}}};
+constexpr std::array<Unit, 7> kFlopUnits = {
+    {{" FLOP", 1}, {"KFLOP", 1e3}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}, {"EFLOP", 1e18}}};
+
+// Three significant digits, or all of them before the point.
+std::string digits(double value) {
+  const double size = std::abs(value);
+  if (size < 9.995) return fmt::format("{:.2f}", value);
+  if (size < 99.95) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.0f}", value);
+}
+
+// In the largest unit of which there is at least one, as rounded to three digits.
+std::string in_units(std::int64_t amount, std::span<const Unit> units) {
+  if (amount == 0) return fmt::format("0 {}", units.front().name);
+  const double value = static_cast<double>(amount);
+  std::size_t unit = 0;
+  while (unit + 1 < units.size()) {
+    const double in_this = std::abs(value) / units[unit].size;
+    const double in_next = std::abs(value) / units[unit + 1].size;
+    if (in_next < 0.9995 || (in_next < 1 && in_this < 999.5)) break;
+    ++unit;
+  }
+  if (unit == 0) return fmt::format("{} {}", amount, units[0].name);
+  return fmt::format("{} {}", digits(value / units[unit].size), units[unit].name);
+}
+
+}  // namespace
+
+std::string format_time(Nanoseconds time) { return in_units(time, kTimeUnits); }
+std::string format_bytes(std::int64_t bytes) { return in_units(bytes, kByteUnits); }
+std::string format_flops(std::int64_t operations) { return in_units(operations, kFlopUnits); }
+
+std::string format_count(std::int64_t count) {
+  const std::string digits_only = std::to_string(count);
+  std::string text;
+  for (std::size_t at = 0; at < digits_only.size(); ++at) {
+    const std::size_t left = digits_only.size() - at;
+    const bool is_inside = at > (count < 0 ? 1U : 0U);
+    if (is_inside && left % 3 == 0) text += ',';
+    text += digits_only[at];
+  }
+  return text;
+}
+
+std::string format_share(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+}  // namespace telltale

@@ -1,0 +1,62 @@
+#include "report/units.h"
+
+#include <gtest/gtest.h>
+
+namespace telltale {
+namespace {
+
+TEST(Units, times_have_three_significant_digits_and_a_unit) {
+  EXPECT_EQ(format_time(0), "0 ns");
+  EXPECT_EQ(format_time(7), "7 ns");
+  EXPECT_EQ(format_time(999), "999 ns");
+  EXPECT_EQ(format_time(1'000), "1.00 µs");
+  EXPECT_EQ(format_time(12'345), "12.3 µs");
+  EXPECT_EQ(format_time(657'092), "657 µs");
+  EXPECT_EQ(format_time(83'645'419), "83.6 ms");
+  EXPECT_EQ(format_time(1'500'000'000), "1.50  s");
+  EXPECT_EQ(format_time(-2'000), "-2.00 µs");
+}
+
+TEST(Units, long_times_are_given_in_minutes_and_hours) {
+  EXPECT_EQ(format_time(59'400'000'000), "59.4  s");
+  EXPECT_EQ(format_time(90'000'000'000), "1.50 min");
+  EXPECT_EQ(format_time(7'200'000'000'000), "2.00 h");
+}
+
+TEST(Units, rounding_up_moves_on_to_the_next_unit) {
+  EXPECT_EQ(format_time(999'499), "999 µs");
+  EXPECT_EQ(format_time(999'500), "1.00 ms");
+  EXPECT_EQ(format_time(9'996), "10.0 µs");
+  EXPECT_EQ(format_time(99'960), "100 µs");
+}
+
+TEST(Units, bytes_are_powers_of_1024) {
+  EXPECT_EQ(format_bytes(0), "0   B");
+  EXPECT_EQ(format_bytes(1023), "1023   B");
+  EXPECT_EQ(format_bytes(1024), "1.00 KiB");
+  EXPECT_EQ(format_bytes(-1024), "-1.00 KiB");
+  EXPECT_EQ(format_bytes(501'219'328), "478 MiB");
+  EXPECT_EQ(format_bytes(1000 * 1024), "1000 KiB");
+  EXPECT_EQ(format_bytes(150'109'880'320), "140 GiB");
+}
+
+TEST(Units, flops_are_powers_of_1000) {
+  EXPECT_EQ(format_flops(12), "12  FLOP");
+  EXPECT_EQ(format_flops(102'005'473'280), "102 GFLOP");
+}
+
+TEST(Units, counts_have_their_thousands_set_apart) {
+  EXPECT_EQ(format_count(0), "0");
+  EXPECT_EQ(format_count(999), "999");
+  EXPECT_EQ(format_count(1'000), "1,000");
+  EXPECT_EQ(format_count(1'234'567), "1,234,567");
+  EXPECT_EQ(format_count(-1'000), "-1,000");
+}
+
+TEST(Units, shares_have_one_decimal) {
+  EXPECT_EQ(format_share(0.2976), "29.8 %");
+  EXPECT_EQ(format_share(1), "100.0 %");
+}
+
+}  // namespace
+}  // namespace telltale
