@@ -19,13 +19,13 @@ enum class Anomaly : std::uint8_t {
   kMissingTime,             // an event without a usable "ts"; skipped
   kMissingDuration,         // a complete event without a usable "dur"; kept with duration 0
   kNegativeDuration,        // kept with duration 0
-  kNumberOutOfRange,        // a number that no 64-bit integer holds; the field is left out
+  kNumberOutOfRange,        // a number that its column cannot hold; the field is left out
   kInvalidEscape,           // a backslash sequence that JSON does not define; kept as it is
   kInvalidUtf8,             // bytes that are not UTF-8; replaced by U+FFFD
   kControlCharacter,        // a raw control character in a string; kept as it is
   kUnmatchedBegin,          // a B without its E; closed at the end of its track
-  kUnmatchedEnd,            // an E without its B; skipped
-  kUnmatchedAsync,          // an async event without its partner; kept as an instant
+  kUnmatchedEnd,            // an end (E, async e) without its begin; skipped
+  kUnmatchedAsync,          // an async begin without its end; kept as an instant
   kFlowWithoutStart,        // a flow end or step whose start is missing; no link made
   kFlowWithoutEnd,          // a flow start that nothing ends; no link made
   kFlowUnbound,             // a flow point where no event stands; no link made

@@ -346,7 +346,8 @@ void Assembly::find_steps() {
     text.remove_prefix(kStepPrefix.size());
     std::int64_t number = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size()) step_numbers.emplace(id, number);
+    const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+    if (is_number && !text.starts_with('-')) step_numbers.emplace(id, number);
   }
   if (step_numbers.empty()) return;
   const Events& events = trace_.events;

@@ -31,26 +31,45 @@ class FlowLinker {
   // The points of one arrow, in the order of time.
   void join(std::span<const FlowPoint> points) {
     const FlowUse use = use_of(trace_.strings[points.front().category]);
+    if (use == FlowUse::kKept) return draw(points);
+    check(points);
+    if (use == FlowUse::kForwardBackward) learn(points);
+  }
+
+  std::vector<ForwardThread> take_threads() {
+    std::vector<ForwardThread> threads;
+    for (const Lesson& lesson : lessons_) threads.push_back(lesson.thread);
+    return threads;
+  }
+
+ private:
+  struct Lesson {
+    ForwardThread thread;
+    std::uint64_t byte_offset = 0;
+  };
+
+  void draw(std::span<const FlowPoint> points) {
     const FlowPoint* from = nullptr;
     for (const FlowPoint& point : points) {
-      if (point.role != FlowPoint::Role::kStart) {
-        if (from == nullptr) {
-          note(Anomaly::kFlowWithoutStart, point);
-        } else if (use == FlowUse::kKept) {
-          keep(*from, point);
-        } else if (use == FlowUse::kForwardBackward) {
-          learn(*from, point);
-        }
-      }
-      if (point.role == FlowPoint::Role::kStart && from != nullptr) note(Anomaly::kFlowWithoutEnd, *from);
+      const bool is_start = point.role == FlowPoint::Role::kStart;
+      if (is_start && from != nullptr) note(Anomaly::kFlowWithoutEnd, *from);
+      if (!is_start && from == nullptr) note(Anomaly::kFlowWithoutStart, point);
+      if (!is_start && from != nullptr) keep(*from, point);
       from = point.role == FlowPoint::Role::kEnd ? nullptr : &point;
     }
     if (from != nullptr) note(Anomaly::kFlowWithoutEnd, *from);
   }
 
-  std::vector<ForwardThread> take_threads() { return std::move(threads_); }
+  // One start may have many ends (the kernels of a graph), in any order of time: clocks of devices drift.
+  void check(std::span<const FlowPoint> points) {
+    const auto is_start = [](const FlowPoint& point) { return point.role == FlowPoint::Role::kStart; };
+    const bool has_start = std::any_of(points.begin(), points.end(), is_start);
+    const bool has_end = !std::all_of(points.begin(), points.end(), is_start);
+    if (has_start && has_end) return;
+    for (const FlowPoint& point : points)
+      note(has_start ? Anomaly::kFlowWithoutEnd : Anomaly::kFlowWithoutStart, point);
+  }
 
- private:
   void keep(const FlowPoint& from, const FlowPoint& to) {
     const EventId source = event_at(from), target = event_at(to);
     if (source == kNoEvent) return note(Anomaly::kFlowUnbound, from);
@@ -58,17 +77,32 @@ class FlowLinker {
     trace_.flows.push_back({to.name, source, target});
   }
 
+  void learn(std::span<const FlowPoint> points) {
+    const FlowPoint* from = nullptr;
+    for (const FlowPoint& point : points) {
+      if (point.role == FlowPoint::Role::kStart)
+        from = &point;
+      else if (from != nullptr)
+        learn(*from, point);
+    }
+  }
+
+  // Where two flows disagree, the one that stands first in the file is believed.
   void learn(const FlowPoint& from, const FlowPoint& to) {
     const EventId backward = event_at(to);
-    if (backward == kNoEvent) return;
-    const OperatorInfo* info = trace_.operators.find(backward);
+    const OperatorInfo* info = backward == kNoEvent ? nullptr : trace_.operators.find(backward);
     if (info == nullptr || info->forward_thread == 0) return;
-    const bool is_known = std::any_of(threads_.begin(), threads_.end(), [&](const ForwardThread& thread) {
-      return thread.number == info->forward_thread;
+    const auto known = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& lesson) {
+      return lesson.thread.number == info->forward_thread;
     });
-    if (is_known) return;
+    if (known != lessons_.end() && known->byte_offset < to.byte_offset) return;
     const EventId forward = event_at(from);
-    if (forward != kNoEvent) threads_.push_back({info->forward_thread, trace_.events.track[forward]});
+    if (forward == kNoEvent) return;
+    const Lesson lesson{{info->forward_thread, trace_.events.track[forward]}, to.byte_offset};
+    if (known != lessons_.end())
+      *known = lesson;
+    else
+      lessons_.push_back(lesson);
   }
 
   EventId event_at(const FlowPoint& point) const {
@@ -98,7 +132,7 @@ class FlowLinker {
 
   Trace& trace_;
   const FlowPlaces& places_;
-  std::vector<ForwardThread> threads_;
+  std::vector<Lesson> lessons_;
 };
 
 }  // namespace

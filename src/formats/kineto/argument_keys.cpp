@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 namespace telltale::kineto {
 namespace {
@@ -101,20 +102,47 @@ constexpr std::uint32_t find_factor() {
 
 constexpr std::uint32_t kFactor = find_factor();
 
-constexpr std::array<Entry, kSlots> make_table() {
-  std::array<Entry, kSlots> table{};
-  for (const Entry& entry : kEntries) table[slot_of(entry.name, kFactor)] = entry;
+// A name laid out for comparing 32 bytes at once; none is longer.
+struct Slot {
+  std::array<char, 32> name{};
+  std::uint32_t used = 0;  // a bit for each byte of the name
+  ArgumentKey key = ArgumentKey::kUnknown;
+};
+
+constexpr std::uint32_t bits_for(std::size_t bytes) { return static_cast<std::uint32_t>((std::uint64_t{1} << bytes) - 1); }
+
+constexpr std::array<Slot, kSlots> make_table() {
+  std::array<Slot, kSlots> table{};
+  for (const Entry& entry : kEntries) {
+    Slot& slot = table[slot_of(entry.name, kFactor)];
+    std::copy(entry.name.begin(), entry.name.end(), slot.name.begin());
+    slot.used = bits_for(entry.name.size());
+    slot.key = entry.key;
+  }
   return table;
 }
 
-constexpr std::array<Entry, kSlots> kTable = make_table();
+constexpr std::array<Slot, kSlots> kTable = make_table();
+constexpr std::size_t kLongestName = 31;
 
 }  // namespace
 
+ArgumentKey argument_key(const StringToken& name) {
+  const std::size_t size = name.size();
+  if (size == 0 || size > kLongestName) return ArgumentKey::kUnknown;
+  const Slot& slot = kTable[slot_of({name.begin, size}, kFactor)];
+  const Mask low = Window(name.begin).equal_to(Window(slot.name.data()));
+  const Mask high = Window(name.begin + 16).equal_to(Window(slot.name.data() + 16));
+  const std::uint32_t same = low | high << 16;
+  const bool is_it = slot.used == bits_for(size) && (same & slot.used) == slot.used;
+  return is_it ? slot.key : ArgumentKey::kUnknown;
+}
+
 ArgumentKey argument_key(std::string_view name) {
-  if (name.empty()) return ArgumentKey::kUnknown;
-  const Entry& entry = kTable[slot_of(name, kFactor)];
-  return entry.name == name ? entry.key : ArgumentKey::kUnknown;
+  if (name.size() > kLongestName) return ArgumentKey::kUnknown;
+  std::array<char, 2 * kLongestName> padded{};
+  std::copy(name.begin(), name.end(), padded.begin());
+  return argument_key(StringToken{padded.data(), padded.data() + name.size(), true});
 }
 
 }  // namespace telltale::kineto

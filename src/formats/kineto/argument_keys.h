@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "formats/kineto/scan.h"
+
 namespace telltale::kineto {
 
 enum class ArgumentKey : std::uint8_t {
@@ -59,6 +61,10 @@ enum class ArgumentKey : std::uint8_t {
 };
 inline constexpr std::size_t kArgumentKeyCount = static_cast<std::size_t>(ArgumentKey::kUnknown) + 1;
 
+// The bytes behind the name are looked at too (see scan.h).
+ArgumentKey argument_key(const StringToken& name);
+
+// The same for a name that stands alone.
 ArgumentKey argument_key(std::string_view name);
 
 }  // namespace telltale::kineto

@@ -1,30 +1,11 @@
 #include "formats/kineto/decimal.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 namespace telltale::kineto {
-namespace {
+namespace internal {
 
-constexpr int kSafeDigits = 18;  // any number of so many digits fits 63 bits
-constexpr std::int64_t kPowersOfTen[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
-
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
-
-// Eight digits at once: neighbouring digits are joined to pairs, pairs to fours, fours to eight.
-bool take_eight_digits(const char* p, std::uint64_t& value) {
-  std::uint64_t chunk;
-  std::memcpy(&chunk, p, sizeof chunk);
-  const std::uint64_t digits = chunk - 0x3030303030303030;
-  if (((digits + 0x7676767676767676) | digits) & 0x8080808080808080) return false;
-  const std::uint64_t pairs = (digits * 10 + (digits >> 8)) & 0x00FF00FF00FF00FF;
-  const std::uint64_t fours = (pairs * 100 + (pairs >> 16)) & 0x0000FFFF0000FFFF;
-  value = value * 100000000 + ((fours * 10000 + (fours >> 32)) & 0xFFFFFFFF);
-  return true;
-}
-
-// Any number that JSON allows, digit by digit.
 Decimal scan_any_decimal(const char* start, int scale) {
   const char* p = start;
   const bool is_negative = *p == '-';
@@ -77,34 +58,14 @@ Decimal scan_any_decimal(const char* start, int scale) {
   return {is_negative ? -magnitude : magnitude, p, DecimalStatus::kOk};
 }
 
-}  // namespace
-
-Decimal scan_decimal(const char* start, int scale) {
-  const char* p = start;
-  const bool is_negative = *p == '-';
-  if (is_negative) ++p;
-  const char* digits = p;
-  std::uint64_t value = 0;
-  while (p - digits <= kSafeDigits - 8 && take_eight_digits(p, value)) p += 8;
-  while (is_digit(*p) && p - digits <= kSafeDigits) value = value * 10 + static_cast<unsigned>(*p++ - '0');
-  const std::ptrdiff_t whole_digits = p - digits;
-  if (whole_digits == 0 || whole_digits + scale > kSafeDigits) return scan_any_decimal(start, scale);
-  int missing = scale;
-  if (*p == '.') {
-    ++p;
-    for (; missing > 0 && is_digit(*p); --missing) value = value * 10 + static_cast<unsigned>(*p++ - '0');
-  }
-  if (is_digit(*p) || *p == 'e' || *p == 'E') return scan_any_decimal(start, scale);
-  const auto magnitude = static_cast<std::int64_t>(value) * kPowersOfTen[missing];
-  return {is_negative ? -magnitude : magnitude, p, DecimalStatus::kOk};
-}
+}  // namespace internal
 
 Unsigned scan_unsigned(const char* start) {
   const char* p = start;
-  if (!is_digit(*p)) return {0, start, DecimalStatus::kNotANumber};
+  if (!internal::is_digit(*p)) return {0, start, DecimalStatus::kNotANumber};
   std::uint64_t value = 0;
   bool is_too_large = false;
-  for (; is_digit(*p); ++p) {
+  for (; internal::is_digit(*p); ++p) {
     is_too_large |= __builtin_mul_overflow(value, 10u, &value);
     is_too_large |= __builtin_add_overflow(value, static_cast<unsigned>(*p - '0'), &value);
   }

@@ -1,6 +1,8 @@
 // What the arguments of an event say beyond when and where it happened.
+#include <algorithm>
 #include <array>
-#include <charconv>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,21 +18,29 @@ std::string_view view(const ValueSpan& span) {
   return {span.begin, static_cast<std::size_t>(span.end - span.begin)};
 }
 
-std::array<std::int32_t, 3> three_integers(std::string_view text) {
-  std::array<std::int32_t, 3> numbers{};
-  const char* p = text.data();
-  const char* end = p + text.size();
-  for (std::int32_t& number : numbers) {
-    while (p != end && (*p < '0' || *p > '9') && *p != '-') ++p;
-    p = std::from_chars(p, end, number).ptr;
+// [4, 8, 1]; 0 for what is missing or no size.
+std::array<std::int32_t, 3> three_sizes(const ValueSpan& list) {
+  std::array<std::int32_t, 3> sizes{};
+  if (*list.begin != '[') return sizes;
+  const char* p = list.begin;
+  for (std::int32_t& size : sizes) {
+    p = skip_space(p + 1);  // behind the bracket or a comma
+    if (p >= list.end || *p == ']') break;
+    const char* behind = skip_value(p, list.end);
+    const Decimal number = number_in({p, behind});
+    if (number.status == DecimalStatus::kOk && std::in_range<std::int32_t>(number.value))
+      size = static_cast<std::int32_t>(number.value);
+    p = skip_space(behind);
+    if (p >= list.end || *p != ',') break;
   }
-  return numbers;
+  return sizes;
 }
 
-float real_number(std::string_view text) {
-  float number = -1;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
+float real_or_none(const ValueSpan& value) {
+  constexpr float kNone = -1;
+  const auto number = real_in(value);
+  const bool fits = number && std::abs(*number) <= std::numeric_limits<float>::max();
+  return fits ? static_cast<float>(*number) : kNone;
 }
 
 MemorySpace space_named(std::string_view name) {
@@ -115,15 +125,15 @@ void EventWriter::write_details(const EventFields& fields, Kind kind, BatchRow r
 
 KernelLaunch EventWriter::kernel_launch(const EventFields& fields) {
   KernelLaunch launch;
-  if (fields.has(ArgumentKey::kGrid)) launch.grid = three_integers(view(fields[ArgumentKey::kGrid]));
-  if (fields.has(ArgumentKey::kBlock)) launch.block = three_integers(view(fields[ArgumentKey::kBlock]));
-  launch.registers_per_thread = static_cast<std::int32_t>(integer(fields, ArgumentKey::kRegisters, -1));
-  launch.shared_memory_bytes = static_cast<std::int32_t>(integer(fields, ArgumentKey::kSharedMemory, -1));
-  launch.occupancy_percent = static_cast<std::int32_t>(integer(fields, ArgumentKey::kOccupancy, -1));
+  if (fields.has(ArgumentKey::kGrid)) launch.grid = three_sizes(fields[ArgumentKey::kGrid]);
+  if (fields.has(ArgumentKey::kBlock)) launch.block = three_sizes(fields[ArgumentKey::kBlock]);
+  launch.registers_per_thread = narrow_integer<std::int32_t>(fields, ArgumentKey::kRegisters, -1);
+  launch.shared_memory_bytes = narrow_integer<std::int32_t>(fields, ArgumentKey::kSharedMemory, -1);
+  launch.occupancy_percent = narrow_integer<std::int32_t>(fields, ArgumentKey::kOccupancy, -1);
   if (fields.has(ArgumentKey::kBlocksPerMultiprocessor))
-    launch.blocks_per_multiprocessor = real_number(view(fields[ArgumentKey::kBlocksPerMultiprocessor]));
+    launch.blocks_per_multiprocessor = real_or_none(fields[ArgumentKey::kBlocksPerMultiprocessor]);
   if (fields.has(ArgumentKey::kWarpsPerMultiprocessor))
-    launch.warps_per_multiprocessor = real_number(view(fields[ArgumentKey::kWarpsPerMultiprocessor]));
+    launch.warps_per_multiprocessor = real_or_none(fields[ArgumentKey::kWarpsPerMultiprocessor]);
   return launch;
 }
 
@@ -146,7 +156,8 @@ CollectiveInfo EventWriter::collective(const EventFields& fields) {
   info.sequence = integer(fields, ArgumentKey::kCollectiveSequence, -1);
   if (fields.has(ArgumentKey::kIsAsync)) {
     const std::string_view value = view(fields[ArgumentKey::kIsAsync]);
-    info.is_async = value == "true" || value == "1" || value == "\"True\"" || value == "\"true\"" ? 1 : 0;
+    constexpr std::string_view kYes[] = {"true", "1", "\"true\"", "\"True\"", "\"1\""};
+    info.is_async = std::ranges::find(kYes, value) != std::end(kYes) ? 1 : 0;
   }
   return info;
 }

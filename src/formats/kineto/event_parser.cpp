@@ -1,7 +1,11 @@
 #include "formats/kineto/event_parser.h"
 
 #include <charconv>
+#include <cmath>
+#include <string>
 #include <string_view>
+
+#include "formats/kineto/json_text.h"
 
 namespace telltale::kineto {
 namespace {
@@ -12,6 +16,11 @@ constexpr Nanoseconds kLatestTime = 4'000'000'000'000'000'000;
 constexpr Nanoseconds kLongestDuration = 1'000'000'000'000'000'000;
 
 std::string_view view(const StringToken& token) { return {token.begin, token.size()}; }
+
+std::string decoded(const StringToken& token) {
+  Repairs repairs;  // counted where the text itself is kept
+  return unescaped(view(token), repairs);
+}
 
 class EventParser {
  public:
@@ -53,7 +62,11 @@ class EventParser {
   }
 
   const char* field(const StringToken& key, const char* p) {
-    const char* k = key.begin;
+    return key.is_plain ? field(view(key), p) : field(std::string_view(decoded(key)), p);
+  }
+
+  const char* field(std::string_view key, const char* p) {
+    const char* k = key.data();
     switch (key.size()) {
       case 1:
         break;  // "s": the scope of an instant, which the track says
@@ -64,18 +77,18 @@ class EventParser {
         if (k[0] == 'b' && k[1] == 'p') return binding_point(p);
         break;
       case 3:
-        if (view(key) == "cat") return string(p, fields_.category);
-        if (view(key) == "dur") return duration(p);
-        if (view(key) == "pid") return id(p, fields_.process);
-        if (view(key) == "tid") return id(p, fields_.thread);
-        if (view(key) == "id2") {
+        if (key == "cat") return string(p, fields_.category);
+        if (key == "dur") return duration(p);
+        if (key == "pid") return id(p, fields_.process);
+        if (key == "tid") return id(p, fields_.thread);
+        if (key == "id2") {
           fields_.has_id = true;
           return span(p, fields_.id_object);
         }
         break;
       case 4:
-        if (view(key) == "name") return string(p, fields_.name);
-        if (view(key) == "args") return arguments(p);
+        if (key == "name") return string(p, fields_.name);
+        if (key == "args") return arguments(p);
         break;
       default:
         break;
@@ -171,7 +184,7 @@ class EventParser {
   }
 
   const char* argument(const StringToken& key, const char* p) {
-    const ArgumentKey known = argument_key(view(key));
+    const ArgumentKey known = key.is_plain ? argument_key(key) : argument_key(std::string_view(decoded(key)));
     const char* behind = skip(p);
     if (known == ArgumentKey::kUnknown) {
       fields_.unknown_arguments.push_back({key, {p, behind}});
@@ -212,6 +225,22 @@ Decimal number_in(const ValueSpan& value, int scale) {
   const char* end = value.end - (is_text ? 1 : 0);
   const Decimal number = scan_decimal(begin, scale);
   if (number.status == DecimalStatus::kOk && number.end != end) return {0, value.end, DecimalStatus::kNotANumber};
+  return number;
+}
+
+Unsigned unsigned_in(const ValueSpan& value) {
+  const bool is_text = *value.begin == '"';
+  const Unsigned number = scan_unsigned(value.begin + (is_text ? 1 : 0));
+  if (number.end != value.end - (is_text ? 1 : 0)) return {0, value.end, DecimalStatus::kNotANumber};
+  return number;
+}
+
+std::optional<double> real_in(const ValueSpan& value) {
+  const bool is_text = *value.begin == '"';
+  const char* end = value.end - (is_text ? 1 : 0);
+  double number = 0;
+  const auto parsed = std::from_chars(value.begin + (is_text ? 1 : 0), end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(number)) return std::nullopt;
   return number;
 }
 

@@ -3,6 +3,8 @@
 // Used by one thread; keeps no state between events.
 #pragma once
 
+#include <optional>
+
 #include "formats/kineto/decimal.h"
 #include "formats/kineto/event_fields.h"
 
@@ -24,6 +26,9 @@ ParseEnd parse_event(const char* event, const char* text_end, EventFields& field
 
 // The number that a value is, also when it is written as text; `scale` as in scan_decimal.
 Decimal number_in(const ValueSpan& value, int scale = 0);
+Unsigned unsigned_in(const ValueSpan& value);
+// A finite number; nothing for anything else.
+std::optional<double> real_in(const ValueSpan& value);
 
 IdToken id_of(StringToken text);
 

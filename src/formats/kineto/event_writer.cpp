@@ -1,7 +1,6 @@
 #include "formats/kineto/event_writer.h"
 
-#include <charconv>
-#include <cmath>
+#include <algorithm>
 #include <string_view>
 
 #include "formats/kineto/categories.h"
@@ -81,7 +80,8 @@ bool EventWriter::write_row(const EventFields& fields, Kind kind, TrackId track)
   if (!arguments) return false;
   EventBatch& batch = into_->batch;
   const auto row = static_cast<BatchRow>(batch.events.size());
-  batch.events.push_back({fields.time, fields.duration, name_, track, kind});
+  const Nanoseconds duration = fields.phase == 'X' ? fields.duration : 0;
+  batch.events.push_back({fields.time, duration, name_, track, kind});
   batch.offsets.push_back(byte_offset_);
   if (fields.has(ArgumentKey::kExternalId) || fields.has(ArgumentKey::kCorrelation)) {
     const std::int64_t correlation = integer(fields, ArgumentKey::kCorrelation, 0);
@@ -90,10 +90,10 @@ bool EventWriter::write_row(const EventFields& fields, Kind kind, TrackId track)
   }
   const std::int64_t sequence = integer(fields, ArgumentKey::kSequence, OperatorInfo::kNoSequence);
   if (arguments->operator_inputs != OperatorInfo::kNoInputs || sequence >= 0) {
-    const std::int64_t forward_thread = integer(fields, ArgumentKey::kForwardThread, 0);
+    const auto forward_thread = narrow_integer<std::int32_t>(fields, ArgumentKey::kForwardThread, 0);
     batch.operators.push_back({row,
                                {.inputs = arguments->operator_inputs,
-                                .forward_thread = static_cast<std::uint32_t>(std::max<std::int64_t>(0, forward_thread)),
+                                .forward_thread = static_cast<std::uint32_t>(std::max(0, forward_thread)),
                                 .sequence = sequence}});
   }
   const Category& category = category_of(fields.category);
@@ -134,11 +134,8 @@ void EventWriter::write_end(const EventFields& fields) {
 }
 
 void EventWriter::write_memory(const EventFields& fields) {
-  const bool has_address = fields.has(ArgumentKey::kMemoryAddress);
   const Unsigned address =
-      has_address ? scan_unsigned(fields[ArgumentKey::kMemoryAddress].begin +
-                                  (*fields[ArgumentKey::kMemoryAddress].begin == '"' ? 1 : 0))
-                  : Unsigned{};
+      fields.has(ArgumentKey::kMemoryAddress) ? unsigned_in(fields[ArgumentKey::kMemoryAddress]) : Unsigned{};
   const bool has_bytes = fields.has(ArgumentKey::kMemoryBytes) &&
                          number_in(fields[ArgumentKey::kMemoryBytes]).status == DecimalStatus::kOk;
   if (address.status != DecimalStatus::kOk || !has_bytes) return note(Anomaly::kIncompleteMemoryEvent);
@@ -147,7 +144,7 @@ void EventWriter::write_memory(const EventFields& fields) {
   BatchMemoryEvent event;
   event.time = fields.time;
   event.track = track_of(fields, TrackKind::kThread);
-  event.device = is_host ? kHost : static_cast<DeviceId>(integer(fields, ArgumentKey::kMemoryDeviceId, 0));
+  event.device = is_host ? kHost : narrow_integer<DeviceId>(fields, ArgumentKey::kMemoryDeviceId, 0);
   event.address = address.value;
   event.bytes = integer(fields, ArgumentKey::kMemoryBytes, 0);
   event.total_allocated = integer(fields, ArgumentKey::kTotalAllocated, -1);
@@ -159,13 +156,9 @@ void EventWriter::write_counters(const EventFields& fields) {
   const TrackId track = track_of(fields, TrackKind::kCounter);
   if (fields.arguments.begin == nullptr || *fields.arguments.begin != '{') return note(Anomaly::kUnusableCounter);
   for_each_member(fields.arguments, [&](const StringToken& key, const ValueSpan& value) {
-    std::string_view text = view(value);
-    if (text.size() >= 2 && text.front() == '"') text = text.substr(1, text.size() - 2);
-    double number = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && !text.empty();
-    if (!is_number || !std::isfinite(number)) return note(Anomaly::kUnusableCounter);
-    into_->batch.counters.push_back({fields.time, track, name_, text_of(key), number});
+    const auto number = real_in(value);
+    if (!number) return note(Anomaly::kUnusableCounter);
+    into_->batch.counters.push_back({fields.time, track, name_, text_of(key), *number});
   });
 }
 
@@ -234,8 +227,9 @@ const EventWriter::Category& EventWriter::category_of(const StringToken& token) 
 TrackId EventWriter::track_of(const EventFields& fields, TrackKind kind) {
   TrackKey key{native_id(fields.process), native_id(fields.thread), kind, kHost};
   if (kind == TrackKind::kStream) {
-    const std::int64_t process = fields.process.is_text ? 0 : fields.process.number;
-    key.device = static_cast<DeviceId>(integer(fields, ArgumentKey::kDevice, process));
+    const bool is_device_number = !fields.process.is_text && std::in_range<DeviceId>(fields.process.number);
+    const DeviceId process = is_device_number ? static_cast<DeviceId>(fields.process.number) : 0;
+    key.device = narrow_integer<DeviceId>(fields, ArgumentKey::kDevice, process);
   }
   if (last_track_ && last_track_key_ == key) return *last_track_;
   last_track_key_ = key;

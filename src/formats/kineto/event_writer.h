@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/kineto/block_events.h"
@@ -62,6 +63,14 @@ class EventWriter {
   // Nothing when the value is no JSON.
   std::optional<StringId> compact(const ValueSpan& value);
   std::int64_t integer(const EventFields& fields, ArgumentKey key, std::int64_t otherwise);
+  // The same for columns that hold less; a number that does not fit is left out as well.
+  template <typename Narrow>
+  Narrow narrow_integer(const EventFields& fields, ArgumentKey key, Narrow otherwise) {
+    const std::int64_t value = integer(fields, key, otherwise);
+    if (std::in_range<Narrow>(value)) return static_cast<Narrow>(value);
+    note(Anomaly::kNumberOutOfRange);
+    return otherwise;
+  }
   void note(Anomaly anomaly) { into_->batch.anomalies.add(anomaly, byte_offset_, names_.strings[name_]); }
 
   LocalNames& names_;

@@ -1,9 +1,11 @@
 // What the values around the event list mean.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "formats/kineto/decimal.h"
 #include "formats/kineto/document.h"
+#include "formats/kineto/scan.h"
 
 namespace telltale::kineto {
 namespace {
@@ -19,11 +21,13 @@ std::string text_or_empty(const json& object, const char* key) {
 
 // Numbers that the file may also write as text.
 std::optional<std::int64_t> integer(const json& value) {
+  if (value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>())) return std::nullopt;
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (!value.is_string()) return std::nullopt;
   const auto text = value.get<std::string>();
-  const Decimal number = scan_decimal(text.c_str(), 0);
-  const bool is_whole = number.status == DecimalStatus::kOk && *number.end == '\0';
+  const std::string padded = text + std::string(kPaddingBytes, kPadding);
+  const Decimal number = scan_decimal(padded.c_str(), 0);
+  const bool is_whole = number.status == DecimalStatus::kOk && number.end == padded.c_str() + text.size();
   return is_whole ? std::optional(number.value) : std::nullopt;
 }
 
@@ -34,7 +38,7 @@ std::optional<std::int64_t> integer(const json& object, const char* key) {
 
 std::optional<int> small_integer(const json& object, const char* key) {
   const auto value = integer(object, key);
-  return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+  return value && std::in_range<int>(*value) ? std::optional(static_cast<int>(*value)) : std::nullopt;
 }
 
 std::optional<std::vector<Device>> devices(const json& list) {
@@ -43,7 +47,7 @@ std::optional<std::vector<Device>> devices(const json& list) {
   for (const json& entry : list) {
     if (!entry.is_object()) return std::nullopt;
     Device device;
-    device.id = static_cast<DeviceId>(integer(entry, "id").value_or(static_cast<std::int64_t>(found.size())));
+    device.id = small_integer(entry, "id").value_or(static_cast<DeviceId>(found.size()));
     device.name = text_or_empty(entry, "name");
     device.memory_bytes = integer(entry, "totalGlobalMem");
     device.compute_major = small_integer(entry, "computeMajor");

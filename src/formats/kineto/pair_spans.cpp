@@ -58,7 +58,7 @@ void pair_spans(EventList& list, Anomalies& anomalies) {
       if (mark.begin != nullptr) {
         open.push_back(mark);
       } else if (open.empty()) {
-        anomalies.add(key.is_async ? Anomaly::kUnmatchedAsync : Anomaly::kUnmatchedEnd, mark.byte_offset, mark.name);
+        anomalies.add(Anomaly::kUnmatchedEnd, mark.byte_offset, mark.name);
       } else {
         close(*open.back().begin, mark.time);
         open.pop_back();

@@ -5,6 +5,7 @@
 // callers find that by comparing positions.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -27,8 +28,17 @@ class Window {
  public:
   explicit Window(const char* p) : bytes_(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))) {}
   Mask equal_to(char c) const { return mask(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8(c))); }
-  // Control characters and everything beyond ASCII: as signed bytes both are smaller than a space.
-  Mask special() const { return mask(_mm_cmplt_epi8(bytes_, _mm_set1_epi8(' '))); }
+  Mask equal_to(const Window& other) const { return mask(_mm_cmpeq_epi8(bytes_, other.bytes_)); }
+  // Quotation marks, backslashes, control characters and everything beyond ASCII: as signed bytes the latter two are
+  // smaller than a space.
+  Mask string_stops() const {
+    const __m128i quotes = _mm_cmpeq_epi8(bytes_, _mm_set1_epi8('"'));
+    const __m128i escapes = _mm_cmpeq_epi8(bytes_, _mm_set1_epi8('\\'));
+    return mask(_mm_or_si128(_mm_or_si128(quotes, escapes), _mm_cmplt_epi8(bytes_, _mm_set1_epi8(' '))));
+  }
+  // "[" and "{", "]" and "}" differ in one bit only.
+  Mask opening_brackets() const { return without_case_bit('{'); }
+  Mask closing_brackets() const { return without_case_bit('}'); }
   Mask above_space() const {
     const __m128i least = _mm_set1_epi8(' ' + 1);
     return mask(_mm_cmpeq_epi8(_mm_max_epu8(bytes_, least), bytes_));
@@ -36,6 +46,9 @@ class Window {
 
  private:
   static Mask mask(__m128i bytes) { return static_cast<Mask>(_mm_movemask_epi8(bytes)); }
+  Mask without_case_bit(char c) const {
+    return mask(_mm_cmpeq_epi8(_mm_or_si128(bytes_, _mm_set1_epi8(0x20)), _mm_set1_epi8(c)));
+  }
   __m128i bytes_;
 };
 #else
@@ -45,8 +58,19 @@ class Window {
   Mask equal_to(char c) const {
     return gather([c](char byte) { return byte == c; });
   }
-  Mask special() const {
-    return gather([](char byte) { return static_cast<signed char>(byte) < ' '; });
+  Mask equal_to(const Window& other) const {
+    Mask mask = 0;
+    for (unsigned i = 0; i < 16; ++i) mask |= static_cast<Mask>(p_[i] == other.p_[i]) << i;
+    return mask;
+  }
+  Mask string_stops() const {
+    return gather([](char byte) { return byte == '"' || byte == '\\' || static_cast<signed char>(byte) < ' '; });
+  }
+  Mask opening_brackets() const {
+    return gather([](char byte) { return byte == '[' || byte == '{'; });
+  }
+  Mask closing_brackets() const {
+    return gather([](char byte) { return byte == ']' || byte == '}'; });
   }
   Mask above_space() const {
     return gather([](char byte) { return static_cast<unsigned char>(byte) > ' '; });
@@ -79,32 +103,29 @@ struct StringToken {
   std::size_t size() const { return static_cast<std::size_t>(end - begin); }
 };
 
-// `p` stands behind the opening quotation mark.
-inline StringToken scan_string(const char* p) {
-  StringToken token{p, nullptr, true};
+// The rest of a string of which everything before `p`, an escape or a special byte, is plain.
+inline StringToken scan_string_slowly(const char* begin, const char* p) {
   for (;;) {
     const Window window(p);
     const Mask quotes = window.equal_to('"');
-    const Mask escapes = window.equal_to('\\');
-    const Mask special = window.special();
-    const Mask before_quote = quotes ? (quotes & (~quotes + 1)) - 1 : ~Mask{0};
-    if (((escapes | special) & before_quote) == 0) {
-      if (quotes) {
-        token.end = p + std::countr_zero(quotes);
-        return token;
-      }
-      p += 16;
-      continue;
-    }
-    token.is_plain = false;
-    const Mask escapes_before = escapes & before_quote;
-    if (escapes_before) {
-      p += std::countr_zero(escapes_before) + 2;  // the escaped byte cannot end the string
+    const Mask escapes = window.equal_to('\\') & ((quotes & (~quotes + 1)) - 1);  // those before the first quote
+    if (escapes) {
+      p += std::countr_zero(escapes) + 2;  // the escaped byte cannot end the string
     } else if (quotes) {
-      token.end = p + std::countr_zero(quotes);
-      return token;
+      return {begin, p + std::countr_zero(quotes), false};
     } else {
       p += 16;
+    }
+  }
+}
+
+// `p` stands behind the opening quotation mark.
+inline StringToken scan_string(const char* p) {
+  for (const char* begin = p;; p += 16) {
+    if (const Mask stops = Window(p).string_stops()) {
+      p += std::countr_zero(stops);
+      if (*p == '"') return {begin, p, true};
+      return scan_string_slowly(begin, p);
     }
   }
 }
@@ -116,8 +137,8 @@ inline const char* skip_container(const char* p, const char* text_end) {
   int depth = 0;
   while (p < text_end) {
     const Window window(p);
-    const Mask opening = window.equal_to('[') | window.equal_to('{');
-    const Mask closing = window.equal_to(']') | window.equal_to('}');
+    const Mask opening = window.opening_brackets();
+    const Mask closing = window.closing_brackets();
     Mask stops = opening | closing | window.equal_to('"');
     const char* next = p + 16;
     while (stops) {
@@ -143,11 +164,19 @@ inline const char* skip_container(const char* p, const char* text_end) {
   return p;
 }
 
+// White space, commas, closing brackets and quotation marks.
+inline constexpr std::array<bool, 256> kEndsBareWord = [] {
+  std::array<bool, 256> ends{};
+  for (unsigned c = 0; c <= ' '; ++c) ends[c] = true;
+  for (const char c : {',', '}', ']', '"'}) ends[static_cast<unsigned char>(c)] = true;
+  return ends;
+}();
+
 // Behind the value that starts at `p`, which is no white space.
 inline const char* skip_value(const char* p, const char* text_end) {
   if (*p == '"') return scan_string(p + 1).end + 1;
   if (*p == '[' || *p == '{') return skip_container(p, text_end);
-  while (static_cast<unsigned char>(*p) > ' ' && *p != ',' && *p != '}' && *p != ']' && *p != '"') ++p;
+  while (!kEndsBareWord[static_cast<unsigned char>(*p)]) ++p;
   return p;
 }
 
