@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <iostream>
-#include <iterator>
 #include <string>
 
 #include "repeatable_trace.h"
@@ -75,6 +75,9 @@ int main(int argc, char** argv) {
     return telltale::bench::run(argc, argv);
   } catch (const simdjson::simdjson_error& error) {
     std::cerr << "make_trace: standard input is not a trace: " << error.what() << '\n';
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << "make_trace: " << error.what() << '\n';
     return 2;
   }
 }

@@ -30,14 +30,18 @@ bool zero_means_none(Numbering numbering) {
          numbering == Numbering::kRecordFunction;
 }
 
+// Where `part` of `text` starts.
+std::size_t offset_in(std::string_view text, std::string_view part) {
+  return static_cast<std::size_t>(part.data() - text.data());
+}
+
 // The digits at the start of `token`, which is part of `text`; nothing when it does not start with a digit.
 std::optional<MovingNumber> number_at(std::string_view token, std::string_view text, Numbering numbering) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
   if (error != std::errc{} || token.front() == '-') return std::nullopt;
   if (value == 0 && zero_means_none(numbering)) return std::nullopt;
-  return MovingNumber{static_cast<std::size_t>(token.data() - text.data()),
-                      static_cast<std::size_t>(end - token.data()), value, numbering};
+  return MovingNumber{offset_in(text, token), static_cast<std::size_t>(end - token.data()), value, numbering};
 }
 
 // The fields of one event that decide what becomes of it, as the file writes them, quotes included.
@@ -129,7 +133,7 @@ std::vector<SourceEvent> events_of(const simdjson::padded_string& source) {
 }
 
 void append_event(const SourceEvent& event, std::string_view text, MovingText& out) {
-  const std::size_t from = static_cast<std::size_t>(event.text.data() - text.data());
+  const std::size_t from = offset_in(text, event.text);
   for (MovingNumber number : event.numbers) {
     number.offset = number.offset - from + out.text.size();
     out.numbers.push_back(number);
@@ -164,8 +168,6 @@ std::array<std::int64_t, kNumberingCount> strides_of(const std::vector<SourceEve
   return strides;
 }
 
-std::string_view between(const char* from, const char* to) { return {from, static_cast<std::size_t>(to - from)}; }
-
 }  // namespace
 
 RepeatableTrace repeatable_trace(std::string_view source) {
@@ -174,10 +176,11 @@ RepeatableTrace repeatable_trace(std::string_view source) {
   const std::vector<SourceEvent> events = events_of(padded);
 
   RepeatableTrace trace;
-  const std::string_view first = events.front().text, last = events.back().text;
-  trace.header = between(text.data(), first.data());
-  trace.separator = between(first.data() + first.size(), events[1].text.data());
-  trace.footer = between(last.data() + last.size(), text.data() + text.size());
+  const auto begin_of = [&](const SourceEvent& event) { return offset_in(text, event.text); };
+  const auto end_of = [&](const SourceEvent& event) { return begin_of(event) + event.text.size(); };
+  trace.header = text.substr(0, begin_of(events[0]));
+  trace.separator = text.substr(end_of(events[0]), begin_of(events[1]) - end_of(events[0]));
+  trace.footer = text.substr(end_of(events.back()));
   for (const SourceEvent& event : events) {
     if (event.once) {
       if (trace.once_events++ > 0) trace.once.text += trace.separator;

@@ -1,0 +1,93 @@
+"""Faults in how memory is used. Most cost memory, not time."""
+
+import itertools
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from planting.case import Plan, case
+from planting.device import DEVICE
+from planting.models import labels, mlp, on_device
+from planting.workload import Workload
+
+
+@case(
+    "allocator_churn",
+    "stable_shapes",
+    "every sequence padded to the longest",
+    without={"compile_graphs": "each length would be a graph of its own"},
+    steps=6,
+)
+def longer_every_step(plan: Plan) -> Workload:
+    """Every activation grows by 2 MiB a step, the allocator's grain: no block of the last step fits."""
+    width, steps = 1024, 32
+    lengths = itertools.count(plan.batch(48 * 1024), plan.batch(1024))
+    longest = plan.batch(48 * 1024) + steps * plan.batch(1024)
+
+    def loss(model: nn.Module, x: Tensor) -> Tensor:
+        rows = longest if plan.has("stable_shapes") else next(lengths)
+        return model(x[:rows]).square().mean()  # fault: longer_every_step
+
+    model = mlp(width, width, width, width, width).to(torch.bfloat16)
+    x = on_device(longest, width, dtype=torch.bfloat16)
+    return Workload(model, [(x,)], loss)
+
+
+class WithFeatures(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = mlp(1024, 4096, 4096, 1024)
+        self.head = nn.Linear(1024, 1000, device=DEVICE)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        features = self.body(x)
+        return features, self.head(F.gelu(features))
+
+
+@case(
+    "memory_leak",
+    "detach",
+    "metric.detach(); costs memory, not time",
+    without={"compile_graphs": "the metric keeps what the next replay overwrites"},
+)
+def metric_keeps_its_graph(plan: Plan) -> Workload:
+    history = []
+
+    def loss(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:
+        features, logits = model(x)
+        metric = features.square().mean()
+        history.append(metric.detach() if plan.has("detach") else metric)  # fault: metric_keeps_its_graph
+        return F.cross_entropy(logits, y)
+
+    rows = plan.batch(8192)
+    return Workload(WithFeatures(), [(on_device(rows, 1024), labels(rows, 1000))], loss, autocast=torch.bfloat16)
+
+
+class LanguageHead(nn.Module):
+    """Logits and loss of a large vocabulary, for all rows together or piece by piece."""
+
+    def __init__(self, width: int, vocabulary: int, pieces: int):
+        super().__init__()
+        self.body = mlp(width, width, width)
+        self.head = nn.Linear(width, vocabulary, bias=False, device=DEVICE)
+        self.pieces = pieces
+
+    def loss(self, x: Tensor, y: Tensor) -> Tensor:
+        return F.cross_entropy(self.head(x).float(), y, reduction="sum")  # fault: logits_all_at_once
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        x = self.body(x)
+        if self.pieces == 1:
+            return self.loss(x, y) / len(x)
+        parts = zip(x.chunk(self.pieces), y.chunk(self.pieces))
+        return sum(checkpoint(self.loss, a, b, use_reentrant=False) for a, b in parts) / len(x)
+
+
+@case("memory_spike", "chunk", "the loss in eight pieces, each recomputed in the backward pass; costs memory, not time")
+def logits_all_at_once(plan: Plan) -> Workload:
+    rows, width, vocabulary = plan.batch(8192), 1024, 50304
+    model = LanguageHead(width, vocabulary, pieces=8 if plan.has("chunk") else 1)
+    batch = (on_device(rows, width), labels(rows, vocabulary))
+    return Workload(model, [batch], lambda model, x, y: model(x, y), autocast=torch.bfloat16)

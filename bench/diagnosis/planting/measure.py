@@ -1,0 +1,119 @@
+"""Times a variant of a case, and records a trace of the faulty one.
+
+Both run in processes of their own: a profiler leaves some of its cost behind in the process it recorded.
+"""
+
+import contextlib
+import gzip
+import shutil
+import signal
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch.profiler import ProfilerActivity, profile, schedule
+
+from planting import device
+from planting.case import Case, Plan
+from planting.fixes import COMPILING, GENERIC, NotApplicable
+from planting.workload import step_of
+
+SECONDS_FOR_A_FIX = 40
+SECONDS_FOR_A_COMPILED_FIX = 60
+RECORDED_STEPS = 3
+
+
+class TooLong(BaseException):
+    """Not an Exception: nothing between the alarm and us may swallow it."""
+
+
+@contextlib.contextmanager
+def at_most(seconds: float):
+    def give_up(*_):
+        raise TooLong(f"took more than {seconds:.0f} s")
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def step_with(case: Case, fix: str | None, shrink: int) -> Callable[[], None]:
+    """The step of the faulty program with one fix applied, or none."""
+    if fix in case.without:
+        raise NotApplicable(case.without[fix])
+    torch.manual_seed(0)
+    work = case.make(Plan(fix, shrink))
+    if fix in GENERIC:
+        GENERIC[fix](work)
+    return step_of(work)
+
+
+def mean_ms(step: Callable[[], None], count: int) -> float:
+    device.synchronize()
+    start = time.perf_counter()
+    for _ in range(count):
+        step()
+    device.synchronize()
+    return 1e3 * (time.perf_counter() - start) / count
+
+
+def step_ms(case: Case, step: Callable[[], None]) -> float:
+    """The median of three means of a row of steps: the host may run ahead inside a row, as it does in training."""
+    for _ in range(case.warmups):
+        step()
+    count = case.steps or max(5, min(40, int(1000 / max(1.0, mean_ms(step, 3)))))
+    return statistics.median(mean_ms(step, count) for _ in range(3))
+
+
+def measured(case: Case, fix: str | None, shrink: int = 1) -> dict:
+    """{"ms", "peak_mib"} of a variant, or {"skipped": why}. For larger_batch, the time of the faulty batch's samples."""
+    limit = SECONDS_FOR_A_COMPILED_FIX if fix in COMPILING else SECONDS_FOR_A_FIX
+    try:
+        with at_most(limit):
+            device.forget_peak()
+            ms = step_ms(case, step_with(case, fix, shrink))
+            if fix == "larger_batch":
+                ms /= 2
+            return {"ms": round(ms, 4), "peak_mib": round(device.peak_mib(), 1)}
+    except NotApplicable as why:
+        return {"skipped": str(why)}
+    except (Exception, TooLong) as error:  # a fix that fails is a result too
+        first_line = (str(error).strip().splitlines() or [""])[0]
+        return {"skipped": f"failed: {type(error).__name__}: {first_line}"[:240]}
+    finally:
+        device.release_everything()
+
+
+def record(step: Callable[[], None], path: Path, stacks: bool) -> None:
+    activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if device.ON_GPU else [])
+    plan = {"wait": 1, "warmup": 2, "active": RECORDED_STEPS, "repeat": 1}
+    with tempfile.TemporaryDirectory() as folder:
+        plain = str(Path(folder) / "trace.json")
+        with profile(
+            activities=activities,
+            schedule=schedule(**plan),
+            on_trace_ready=lambda profiler: profiler.export_chrome_trace(plain),
+            record_shapes=True,
+            profile_memory=True,
+            with_stack=stacks,
+        ) as profiler:
+            for _ in range(sum(plan.values()) - plan["repeat"]):
+                step()
+                profiler.step()
+        with open(plain, "rb") as text, gzip.open(path, "wb", 9) as packed:
+            shutil.copyfileobj(text, packed)
+
+
+def recorded(case: Case, folder: Path, shrink: int = 1) -> dict:
+    """The faulty step timed, then its trace written to the folder; what was timed is what was recorded."""
+    step = step_with(case, None, shrink)
+    ms = step_ms(case, step)
+    path = folder / f"{case.name}.json.gz"
+    record(step, path, case.stacks)
+    return {"ms": round(ms, 4), "trace_bytes": path.stat().st_size}

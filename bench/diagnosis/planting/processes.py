@@ -1,0 +1,55 @@
+"""Work in forked processes, so that a fault of one case, or what it leaves behind, touches no other."""
+
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+
+
+def start(work: Callable[[], None], environment: dict[str, str]) -> int:
+    """Forks; the child works and ends. Returns the child's id, which is also its process group's."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        return child
+    os.setpgid(0, 0)
+    os.environ.update(environment)
+    status = 0
+    try:
+        work()
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # no handlers: the compiler's would wait for its workers
+
+
+def end(child: int) -> None:
+    """Ends a child with whatever it started."""
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def finish(children: list[int], deadline: float) -> list[int]:
+    """Waits until the deadline for all of them, then ends the rest. Returns those that failed or were ended."""
+    failed, waiting = [], list(children)
+    while waiting:
+        for child in list(waiting):
+            finished, status = os.waitpid(child, os.WNOHANG)
+            if finished:
+                waiting.remove(child)
+                end(child)  # the compiler's workers outlive their parent
+                if status:
+                    failed.append(child)
+        if waiting and time.monotonic() > deadline:
+            for child in waiting:
+                end(child)
+                os.waitpid(child, 0)
+            return failed + waiting
+        time.sleep(0.02)
+    return failed

@@ -1,0 +1,69 @@
+"""One training step, kept in parts so that a fix can replace a part without knowing the program."""
+
+import contextlib
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from planting.device import DEVICE
+
+
+@dataclass
+class Workload:
+    model: nn.Module  # on the device
+    batches: list[tuple[Tensor, ...]]  # taken in turn; those on the host are copied in the step
+    loss: Callable[..., Tensor]  # (model, *batch) -> scalar
+    optimizer: type[torch.optim.Optimizer] = torch.optim.AdamW
+    fused: bool = False
+    autocast: torch.dtype | None = None
+    tf32: bool = False  # for matrix products; convolutions may use it anyway, as is torch's default
+    compiled: str | None = None  # the mode of torch.compile
+    dynamic: bool | None = None  # torch.compile's
+    set_to_none: bool = True
+    non_blocking: bool = False
+    after: Callable[[Tensor, nn.Module], None] | None = None  # (loss, model), at the end of a step
+
+    @property
+    def has_host_batches(self) -> bool:
+        return any(tensor.device.type == "cpu" for batch in self.batches for tensor in batch)
+
+    @property
+    def has_convolutions(self) -> bool:
+        return any(isinstance(module, nn.Conv2d) for module in self.model.modules())
+
+    @property
+    def computes_in_16_bits(self) -> bool:
+        return self.autocast is not None or next(self.model.parameters()).dtype.itemsize == 2
+
+
+def step_of(work: Workload) -> Callable[[], None]:
+    """The step as a function. What it needs beforehand (optimizer, compiler) is set up here."""
+    torch.backends.cuda.matmul.allow_tf32 = work.tf32
+    model, mode = work.model, work.compiled
+    called = torch.compile(model, mode=mode, dynamic=work.dynamic) if mode else model
+    options = {"fused": True} if work.fused else {}
+    optimizer = work.optimizer(model.parameters(), lr=1e-5, **options)
+    batches = itertools.cycle(work.batches)
+    autocast = contextlib.nullcontext
+    if work.autocast is not None:
+        autocast = lambda: torch.autocast(DEVICE, work.autocast)  # noqa: E731
+
+    def train_step() -> None:
+        if mode == "reduce-overhead":
+            torch.compiler.cudagraph_mark_step_begin()
+        batch = [
+            tensor.to(DEVICE, non_blocking=work.non_blocking)  # fault: pageable_batch many_small_copies
+            for tensor in next(batches)
+        ]
+        with autocast():
+            loss = work.loss(called, *batch)
+        optimizer.zero_grad(set_to_none=work.set_to_none)  # fault: gradients_set_to_zero
+        loss.backward()
+        optimizer.step()
+        if work.after:
+            work.after(loss, model)
+
+    return train_step
