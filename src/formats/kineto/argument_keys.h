@@ -56,7 +56,17 @@ enum class ArgumentKey : std::uint8_t {
   kDestinationRank,
   kCollectiveSequence,
   kIsAsync,
-  kRedundant,  // says what a column says already, or numbers things for the writer's own use
+  // Say what a column says already, or number things for the writer's own use:
+  kRecordFunctionId,
+  kEventIndex,
+  kPythonId,
+  kPythonParentId,
+  kPythonModuleId,
+  kCallbackId,
+  kContext,
+  kStream,
+  kQueued,
+  kBandwidth,
   kUnknown,
 };
 inline constexpr std::size_t kArgumentKeyCount = static_cast<std::size_t>(ArgumentKey::kUnknown) + 1;

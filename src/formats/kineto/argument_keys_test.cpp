@@ -17,7 +17,7 @@ TEST(ArgumentKeys, knows_the_arguments_of_kineto) {
   EXPECT_EQ(key_of("Input Dims"), ArgumentKey::kInputShapes);
   EXPECT_EQ(key_of("est. achieved occupancy %"), ArgumentKey::kOccupancy);
   EXPECT_EQ(key_of("Process Group Description"), ArgumentKey::kGroupDescription);
-  EXPECT_EQ(key_of("Ev Idx"), ArgumentKey::kRedundant);
+  EXPECT_EQ(key_of("Ev Idx"), ArgumentKey::kEventIndex);
 }
 
 TEST(ArgumentKeys, tells_names_apart_that_differ_in_case_or_by_a_letter) {

@@ -57,7 +57,7 @@ class BlockParser {
       note(Anomaly::kNotAnEvent, p);
       return behind > p ? behind : p + 1;
     }
-    const ParseEnd end = parse_event(p, block_.end(), fields_);
+    const ParseEnd end = parser_.parse(p, block_.end(), fields_);
     switch (end.status) {
       case ParseStatus::kIncomplete:
         return stop_inside(p);
@@ -106,6 +106,7 @@ class BlockParser {
 
   const TextBlock& block_;
   EventWriter& writer_;
+  EventParser parser_;
   EventFields fields_;
   ParsedBlock parsed_;
 };

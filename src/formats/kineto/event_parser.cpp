@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "formats/kineto/json_text.h"
 
@@ -22,185 +24,207 @@ std::string decoded(const StringToken& token) {
   return unescaped(view(token), repairs);
 }
 
-class EventParser {
- public:
-  EventParser(const char* text_end, EventFields& fields) : text_end_(text_end), fields_(fields) {}
-
-  ParseEnd run(const char* event) {
-    const char* p = members(event, [this](const StringToken& key, const char* value) { return field(key, value); });
-    if (p == nullptr) return {failed_at_ >= text_end_ ? ParseStatus::kIncomplete : ParseStatus::kMalformed, failed_at_};
-    if (p > text_end_) return {ParseStatus::kIncomplete, p};
-    return {ParseStatus::kOk, p};
-  }
-
- private:
-  const char* fail(const char* p) {
-    failed_at_ = p;
-    return nullptr;
-  }
-
-  // Walks an object whose bracket is at `p`; `take(key, value)` returns what stands behind the value. Null on failure.
-  template <typename Take>
-  const char* members(const char* p, Take take) {
-    p = skip_space(p + 1);
-    if (*p == '}') return p + 1;
-    for (;;) {
-      if (*p != '"') return fail(p);
-      const StringToken key = scan_string(p + 1);
-      if (key.end >= text_end_) return fail(key.end);
-      p = skip_space(key.end + 1);
-      if (*p != ':') return fail(p);
-      p = skip_space(p + 1);
-      const char* behind = take(key, p);
-      if (behind == nullptr) return nullptr;
-      if (behind == p) return fail(p);  // no value at all
-      p = skip_space(behind);
-      if (*p == '}') return p + 1;
-      if (*p != ',') return fail(p);
-      p = skip_space(p + 1);
-    }
-  }
-
-  const char* field(const StringToken& key, const char* p) {
-    return key.is_plain ? field(view(key), p) : field(std::string_view(decoded(key)), p);
-  }
-
-  const char* field(std::string_view key, const char* p) {
-    const char* k = key.data();
-    switch (key.size()) {
-      case 1:
-        break;  // "s": the scope of an instant, which the track says
-      case 2:
-        if (k[0] == 'p' && k[1] == 'h') return phase(p);
-        if (k[0] == 't' && k[1] == 's') return time(p);
-        if (k[0] == 'i' && k[1] == 'd') return fields_.has_id = true, id(p, fields_.id);
-        if (k[0] == 'b' && k[1] == 'p') return binding_point(p);
-        break;
-      case 3:
-        if (key == "cat") return string(p, fields_.category);
-        if (key == "dur") return duration(p);
-        if (key == "pid") return id(p, fields_.process);
-        if (key == "tid") return id(p, fields_.thread);
-        if (key == "id2") {
-          fields_.has_id = true;
-          return span(p, fields_.id_object);
-        }
-        break;
-      case 4:
-        if (key == "name") return string(p, fields_.name);
-        if (key == "args") return arguments(p);
-        break;
-      default:
-        break;
-    }
-    return skip(p);
-  }
-
-  const char* skip(const char* p) { return skip_value(p, text_end_); }
-
-  const char* span(const char* p, ValueSpan& value) {
-    const char* behind = skip(p);
-    value = {p, behind};
-    return behind;
-  }
-
-  // Text; anything else is taken as the text it is written as.
-  const char* string(const char* p, StringToken& token) {
-    if (*p == '"') {
-      token = scan_string(p + 1);
-      return token.end + 1;
-    }
-    const char* behind = skip(p);
-    token = {p, behind, false};
-    return behind;
-  }
-
-  const char* phase(const char* p) {
-    StringToken token;
-    const char* behind = string(p, token);
-    fields_.phase = token.size() == 1 ? *token.begin : '?';
-    return behind;
-  }
-
-  const char* binding_point(const char* p) {
-    StringToken token;
-    const char* behind = string(p, token);
-    fields_.binds_to_enclosing = view(token) == "e";
-    return behind;
-  }
-
-  const char* time(const char* p) {
-    const char* behind = nullptr;
-    fields_.has_time = scaled(p, behind, fields_.time, kLatestTime);
-    return behind;
-  }
-
-  const char* duration(const char* p) {
-    const char* behind = nullptr;
-    fields_.has_duration = scaled(p, behind, fields_.duration, kLongestDuration);
-    if (fields_.duration < 0) {
-      fields_.is_duration_negative = true;
-      fields_.duration = 0;
-    }
-    return behind;
-  }
-
-  bool scaled(const char* p, const char*& behind, Nanoseconds& value, Nanoseconds limit) {
-    Decimal number = *p == '"' ? Decimal{} : scan_decimal(p, kMicrosecondsToNanoseconds);
-    behind = number.end;
-    if (number.status != DecimalStatus::kOk) {
-      ValueSpan raw;
-      behind = span(p, raw);
-      number = number_in(raw, kMicrosecondsToNanoseconds);
-    }
-    if (number.status == DecimalStatus::kOk && (number.value > limit || number.value < -limit))
-      number.status = DecimalStatus::kOutOfRange;
-    fields_.has_number_out_of_range |= number.status == DecimalStatus::kOutOfRange;
-    value = number.status == DecimalStatus::kOk ? number.value : 0;
-    return number.status == DecimalStatus::kOk;
-  }
-
-  const char* id(const char* p, IdToken& token) {
-    if (*p != '"') {
-      const Decimal number = scan_decimal(p, 0);
-      if (number.status == DecimalStatus::kOk) {
-        token = {number.value, {}, false};
-        return number.end;
-      }
-      fields_.has_number_out_of_range |= number.status == DecimalStatus::kOutOfRange;
-    }
-    StringToken text;
-    const char* behind = string(p, text);
-    token = id_of(text);
-    return behind;
-  }
-
-  const char* arguments(const char* p) {
-    if (*p != '{') return span(p, fields_.arguments);
-    const char* behind =
-        members(p, [this](const StringToken& key, const char* value) { return argument(key, value); });
-    fields_.arguments = {p, behind};
-    return behind;
-  }
-
-  const char* argument(const StringToken& key, const char* p) {
-    const ArgumentKey known = key.is_plain ? argument_key(key) : argument_key(std::string_view(decoded(key)));
-    const char* behind = skip(p);
-    if (known == ArgumentKey::kUnknown) {
-      fields_.unknown_arguments.push_back({key, {p, behind}});
-    } else {
-      fields_.has_argument |= std::uint64_t{1} << static_cast<unsigned>(known);
-      fields_.argument[static_cast<std::size_t>(known)] = {p, behind};
-    }
-    return behind;
-  }
-
-  const char* text_end_;
-  const char* failed_at_ = nullptr;
-  EventFields& fields_;
-};
+EventKey event_key(std::string_view name) {
+  constexpr std::pair<std::string_view, EventKey> kKeys[] = {
+      {"ph", EventKey::kPhase},   {"cat", EventKey::kCategory}, {"name", EventKey::kName},
+      {"pid", EventKey::kProcess}, {"tid", EventKey::kThread},   {"ts", EventKey::kTime},
+      {"dur", EventKey::kDuration}, {"args", EventKey::kArguments}, {"id", EventKey::kId},
+      {"id2", EventKey::kIdObject}, {"bp", EventKey::kBindingPoint},
+  };
+  for (const auto& [spelling, key] : kKeys)
+    if (name == spelling) return key;
+  return EventKey::kUnknown;
+}
 
 }  // namespace
+
+ParseEnd EventParser::parse(const char* event, const char* text_end, EventFields& fields) {
+  fields.reset(event);
+  fields_ = &fields;
+  text_end_ = text_end;
+  const auto find = [](const StringToken& name) {
+    return name.is_plain ? event_key(view(name)) : event_key(decoded(name));
+  };
+  const auto predictions = [this]() -> KeyPrediction<EventKey>& {
+    return event_keys_[static_cast<unsigned char>(fields_->phase) % event_keys_.size()];
+  };
+  const char* p = members(event, predictions, find,
+                          [this](EventKey key, const StringToken&, const char* value) { return take_field(key, value); });
+  if (p == nullptr) return {failed_at_ >= text_end ? ParseStatus::kIncomplete : ParseStatus::kMalformed, failed_at_};
+  return {p > text_end ? ParseStatus::kIncomplete : ParseStatus::kOk, p};
+}
+
+const char* EventParser::fail(const char* p) {
+  failed_at_ = p;
+  return nullptr;
+}
+
+// Walks an object whose bracket is at `p`. `predictions()` are those to go by at the moment, `find(name)` tells the key,
+// `take(key, name, value)` returns what stands behind the value. Null on failure.
+template <typename Predictions, typename Find, typename Take>
+const char* EventParser::members(const char* p, Predictions predictions, Find find, Take take) {
+  using Prediction = std::remove_reference_t<decltype(predictions())>;
+  ++p;
+  bool is_first = true;
+  for (auto* guess = &predictions().at_start();; is_first = false) {
+    StringToken name;
+    auto key = guess->key;
+    const char* value = p + guess->length;
+    if (Prediction::is_right(*guess, p)) {
+      name = {p + guess->key_begin, p + guess->key_end, true};
+    } else {
+      const char* at = skip_space(p);
+      if (*at == '}') return at + 1;
+      if (!is_first) {
+        if (*at != ',') return fail(at);
+        at = skip_space(at + 1);
+      }
+      if (*at != '"') return fail(at);
+      name = scan_string(at + 1);
+      if (name.end >= text_end_) return fail(name.end);
+      at = skip_space(name.end + 1);
+      if (*at != ':') return fail(at);
+      value = skip_space(at + 1);
+      key = find(name);
+      Prediction::learn(*guess, p, name, value, key);
+    }
+    p = take(key, name, value);
+    if (p == nullptr) return nullptr;
+    if (p == value) return fail(p);  // no value at all
+    guess = &predictions().after(key);
+  }
+}
+
+const char* EventParser::take_field(EventKey key, const char* p) {
+  switch (key) {
+    case EventKey::kPhase: {
+      StringToken token;
+      const char* behind = take_string(p, token);
+      fields_->phase = token.size() == 1 ? *token.begin : '?';
+      return behind;
+    }
+    case EventKey::kCategory:
+      return take_string(p, fields_->category);
+    case EventKey::kName:
+      return take_string(p, fields_->name);
+    case EventKey::kProcess:
+      return take_id(p, fields_->process);
+    case EventKey::kThread:
+      return take_id(p, fields_->thread);
+    case EventKey::kTime:
+      return take_time(p);
+    case EventKey::kDuration:
+      return take_duration(p);
+    case EventKey::kArguments:
+      return take_arguments(p);
+    case EventKey::kId:
+      fields_->has_id = true;
+      return take_id(p, fields_->id);
+    case EventKey::kIdObject:
+      fields_->has_id = true;
+      return take_span(p, fields_->id_object);
+    case EventKey::kBindingPoint: {
+      StringToken token;
+      const char* behind = take_string(p, token);
+      fields_->binds_to_enclosing = view(token) == "e";
+      return behind;
+    }
+    case EventKey::kUnknown:
+      break;
+  }
+  return skip_value(p, text_end_);
+}
+
+const char* EventParser::take_span(const char* p, ValueSpan& value) {
+  const char* behind = skip_value(p, text_end_);
+  value = {p, behind};
+  return behind;
+}
+
+// Text; anything else is taken as the text it is written as.
+const char* EventParser::take_string(const char* p, StringToken& token) {
+  if (*p == '"') {
+    token = scan_string(p + 1);
+    return token.end + 1;
+  }
+  const char* behind = skip_value(p, text_end_);
+  token = {p, behind, false};
+  return behind;
+}
+
+const char* EventParser::take_time(const char* p) {
+  const char* behind = nullptr;
+  fields_->has_time = scaled(p, behind, fields_->time, kLatestTime);
+  return behind;
+}
+
+const char* EventParser::take_duration(const char* p) {
+  const char* behind = nullptr;
+  fields_->has_duration = scaled(p, behind, fields_->duration, kLongestDuration);
+  if (fields_->duration < 0) {
+    fields_->is_duration_negative = true;
+    fields_->duration = 0;
+  }
+  return behind;
+}
+
+bool EventParser::scaled(const char* p, const char*& behind, Nanoseconds& value, Nanoseconds limit) {
+  Decimal number = *p == '"' ? Decimal{} : scan_decimal(p, kMicrosecondsToNanoseconds);
+  behind = number.end;
+  if (number.status != DecimalStatus::kOk) {
+    ValueSpan raw;
+    behind = take_span(p, raw);
+    number = number_in(raw, kMicrosecondsToNanoseconds);
+  }
+  if (number.status == DecimalStatus::kOk && (number.value > limit || number.value < -limit))
+    number.status = DecimalStatus::kOutOfRange;
+  fields_->has_number_out_of_range |= number.status == DecimalStatus::kOutOfRange;
+  value = number.status == DecimalStatus::kOk ? number.value : 0;
+  return number.status == DecimalStatus::kOk;
+}
+
+const char* EventParser::take_id(const char* p, IdToken& token) {
+  if (*p != '"') {
+    const Decimal number = scan_decimal(p, 0);
+    if (number.status == DecimalStatus::kOk) {
+      token = {number.value, {}, false};
+      return number.end;
+    }
+    fields_->has_number_out_of_range |= number.status == DecimalStatus::kOutOfRange;
+  }
+  StringToken text;
+  const char* behind = take_string(p, text);
+  token = id_of(text);
+  return behind;
+}
+
+const char* EventParser::take_arguments(const char* p) {
+  if (*p != '{') return take_span(p, fields_->arguments);
+  const auto find = [](const StringToken& name) {
+    return name.is_plain ? argument_key(name) : argument_key(std::string_view(decoded(name)));
+  };
+  const StringToken& category = fields_->category;
+  const std::size_t mixed = category.size() == 0 ? 0 : category.size() + static_cast<unsigned char>(category.end[-1]);
+  KeyPrediction<ArgumentKey>& prediction = argument_keys_[mixed % argument_keys_.size()];
+  const auto predictions = [&]() -> KeyPrediction<ArgumentKey>& { return prediction; };
+  const char* behind = members(p, predictions, find,
+                               [this](ArgumentKey key, const StringToken& name, const char* value) {
+                                 return take_argument(key, name, value);
+                               });
+  fields_->arguments = {p, behind};
+  return behind;
+}
+
+const char* EventParser::take_argument(ArgumentKey key, const StringToken& name, const char* p) {
+  const char* behind = skip_value(p, text_end_);
+  if (key == ArgumentKey::kUnknown) {
+    fields_->unknown_arguments.push_back({name, {p, behind}});
+  } else {
+    fields_->has_argument |= std::uint64_t{1} << static_cast<unsigned>(key);
+    fields_->argument[static_cast<std::size_t>(key)] = {p, behind};
+  }
+  return behind;
+}
 
 void EventFields::reset(const char* event_begin) {
   begin = event_begin;
@@ -212,11 +236,6 @@ void EventFields::reset(const char* event_begin) {
   id_object = arguments = ValueSpan{};
   has_argument = 0;
   unknown_arguments.clear();
-}
-
-ParseEnd parse_event(const char* event, const char* text_end, EventFields& fields) {
-  fields.reset(event);
-  return EventParser(text_end, fields).run(event);
 }
 
 Decimal number_in(const ValueSpan& value, int scale) {
