@@ -22,6 +22,9 @@ if(TELLTALE_MOLD AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION)
 endif()
 
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_compile_options(-Wno-deprecated-declarations)  # GCC 12's own std::stable_sort needs them
+endif()
 
 if(TELLTALE_SANITIZE)
   add_compile_options(-fsanitize=${TELLTALE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
