@@ -7,6 +7,8 @@ constexpr CallGroups::Group kFree = UINT32_MAX;
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
 constexpr std::string_view kStepName = "ProfilerStep*";  // as torch.profiler calls all of them together
 
+bool is_annotation(Kind kind) { return kind == Kind::kAnnotation || kind == Kind::kDeviceAnnotation; }
+
 std::uint64_t mixed(std::uint64_t value) {
   value *= 0x9E3779B97F4A7C15U;
   return value ^ (value >> 32);
@@ -37,7 +39,7 @@ CallGroups::Group CallGroups::of(EventId event) {
 KeyAverage CallGroups::described(Group group) const {
   const Key& key = groups_[group];
   KeyAverage row;
-  row.name = step_name_ == key.name && key.kind == Kind::kAnnotation ? kStepName : trace_.strings[key.name];
+  row.name = step_name_ == key.name && is_annotation(key.kind) ? kStepName : trace_.strings[key.name];
   row.kind = key.kind;
   if (key.detail != 0 && grouping_ == Grouping::kShape) row.input_shapes = shape_lists_[key.detail];
   if (key.detail != 0 && grouping_ == Grouping::kStack) row.stack = stacks_.frames(key.detail);
@@ -61,7 +63,7 @@ void CallGroups::grow() {
 
 StringId CallGroups::shown_name(EventId event) {
   const StringId name = trace_.events.name[event];
-  if (trace_.events.kind[event] != Kind::kAnnotation) return name;
+  if (!is_annotation(trace_.events.kind[event])) return name;
   if (!trace_.strings[name].starts_with(kStepPrefix)) return name;
   if (!step_name_) step_name_ = name;
   return *step_name_;

@@ -59,7 +59,8 @@ class Counting {
         memory_(trace),
         groups_(trace, options),
         operators_(trace.operators),
-        has_device_(std::ranges::any_of(trace.events.kind, is_on_device)) {
+        has_device_(std::ranges::any_of(trace.events.kind, is_on_device) ||
+                    std::ranges::any_of(trace.memory.device, [](DeviceId device) { return device != kHost; })) {
     if (options.steps) steps_.emplace(trace, *options.steps);
     formulas_.reserve(trace.strings.size());
     for (StringId id = 0; id < trace.strings.size(); ++id) formulas_.push_back(flop_formula(trace.strings[id]));
@@ -245,6 +246,8 @@ KeyAverages Counting::result() const {
     if (is_host && has_memory) {
       row.cpu_memory_bytes = sums.memory.host;
       row.self_cpu_memory_bytes = sums.self_memory.host;
+    }
+    if (is_host && has_memory && has_device_) {
       row.device_memory_bytes = sums.memory.device;
       row.self_device_memory_bytes = sums.self_memory.device;
     }

@@ -164,11 +164,16 @@ TEST(KeyAverages, steps_share_one_row) {
   const TrackId main = sketch.thread("main");
   sketch.event(main, Kind::kAnnotation, "ProfilerStep#1", 0, 100);
   sketch.event(main, Kind::kAnnotation, "ProfilerStep#2", 100, 250);
-  const KeyAverages averages = key_averages(sketch.build());
-  ASSERT_EQ(averages.rows.size(), 1);
-  EXPECT_EQ(averages.rows[0].name, "ProfilerStep*");
-  EXPECT_EQ(averages.rows[0].calls, 2);
-  EXPECT_EQ(averages.rows[0].cpu_ns, 250);
+  const TrackId stream = sketch.stream(0, 7);
+  sketch.event(stream, Kind::kDeviceAnnotation, "ProfilerStep#1", 50, 120);
+  sketch.event(stream, Kind::kDeviceAnnotation, "ProfilerStep#2", 150, 270);
+  KeyAveragesOptions options;
+  options.kinds = KindSet::all();
+  const KeyAverages averages = key_averages(sketch.build(), options);
+  ASSERT_EQ(averages.rows.size(), 2);
+  EXPECT_EQ(row(averages, "ProfilerStep*", Kind::kAnnotation).calls, 2);
+  EXPECT_EQ(row(averages, "ProfilerStep*", Kind::kAnnotation).cpu_ns, 250);
+  EXPECT_EQ(row(averages, "ProfilerStep*", Kind::kDeviceAnnotation).calls, 2);
 }
 
 TEST(KeyAverages, chosen_steps_count_the_device_work_that_they_launched) {

@@ -4,11 +4,13 @@
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/help_format.h"
 #include "cli/size_text.h"
 #include "cli/suggestion.h"
 
@@ -23,15 +25,15 @@ int fail(std::string_view sentence) {
 // CLI11's own message, or a better one where a word was mistyped.
 std::string explained(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
   std::string message = error.what();
+  std::vector<std::string> commands;
+  for (const Command* each : all_commands()) commands.emplace_back(each->name);
   const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
   const std::string help = command == &app ? "telltale --help" : "telltale " + command->get_name() + " --help";
 
   if (command == &app) {
     for (const std::string& word : words) {
       if (word.starts_with('-')) continue;
-      std::vector<std::string> names;
-      for (const Command* each : all_commands()) names.emplace_back(each->name);
-      return "there is no command '" + word + "'" + suggestion(word, names) + " (see " + help + ")";
+      return "there is no command '" + word + "'" + suggestion(word, commands) + " (see " + help + ")";
     }
   }
   for (const std::string& word : words) {
@@ -48,7 +50,7 @@ std::string explained(const CLI::App& app, const CLI::ParseError& error, const s
     }
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && command == &app) {
-    return "say what to do: info or top (see " + help + ")";
+    return "say what to do: " + CLI::detail::join(commands, ", ") + " (see " + help + ")";
   }
   std::ranges::replace(message, '\n', ' ');
   return message + " (see " + help + ")";
@@ -75,6 +77,8 @@ void declare_globals(CLI::App& app, GlobalOptions& globals) {
 int run_program(int argc, const char* const* argv) {
   GlobalOptions globals;
   CLI::App app("Telltale tells you why a model is slow.", "telltale");
+  app.formatter(std::make_shared<HelpFormat>());
+  app.set_help_flag("-h,--help", "Print this help and stop");
   app.require_subcommand(1);
   app.fallthrough();
   declare_globals(app, globals);
@@ -83,6 +87,9 @@ int run_program(int argc, const char* const* argv) {
   for (const Command* command : all_commands()) {
     CLI::App* subcommand = app.add_subcommand(std::string(command->name), std::string(command->summary));
     commands.emplace_back(subcommand, command->declare(*subcommand, globals));
+    const std::string examples = subcommand->get_footer();
+    subcommand->footer("Also --threads and --max-text: see telltale --help." +
+                       (examples.empty() ? "" : "\n\n" + examples));
   }
   app.footer(
       "TRACE is what torch.profiler wrote (.json, .json.gz, .json.zst), or - for standard input.\n\n"

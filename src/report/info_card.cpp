@@ -98,18 +98,22 @@ std::string headline(const TraceInfo& info, const TextStyle& style) {
   const std::string size = info.bytes && *info.bytes != info.text_bytes
                                ? fmt::format("{}, {} of text", size_of(*info.bytes), size_of(info.text_bytes))
                                : size_of(info.text_bytes);
-  return style.bold(name) + std::string(kDot) +
-         joined({info.tool.empty() ? printable(info.format) : info.tool, size}, kDot) + '\n';
+  const std::string rest =
+      std::string(kDot) + joined({info.tool.empty() ? printable(info.format) : info.tool, size}, kDot);
+  const std::size_t room = std::max<std::size_t>(style.width, display_width(rest) + 10) - display_width(rest);
+  return style.bold(cut_to_width(name, room)) + rest + '\n';
 }
 
-std::string summary(const TraceInfo& info) {
+std::string summary(const TraceInfo& info, const TextStyle& style) {
   std::string when = info.recorded_at.value_or("");
   if (!when.empty()) when = when.substr(0, 10) + ' ' + when.substr(11, 5) + " UTC";
   const std::string steps = info.steps.empty()       ? "no steps marked"
                             : info.steps.size() == 1 ? "1 step"
                                                      : count_of(info.steps.size()) + " steps";
-  return joined({device_text(info), software_text(info)}, kDot) + '\n' +
-         joined({format_time(info.duration_ns), steps, count_of(info.events) + " events", when}, kDot) + '\n';
+  const std::string machine = joined({device_text(info), software_text(info)}, kDot);
+  const std::string content =
+      joined({format_time(info.duration_ns), steps, count_of(info.events) + " events", when}, kDot);
+  return cut_to_width(machine, style.width) + '\n' + cut_to_width(content, style.width) + '\n';
 }
 
 // A bar for each kind, the longest of which fills the line.
@@ -212,10 +216,10 @@ std::string info_card(const TraceInfo& info, const TextStyle& style) {
   const auto list = [&](std::string_view label, const std::vector<std::string>& items) {
     return items.empty() ? std::string() : list_line(label, items, style);
   };
-  return headline(info, style) + summary(info) + '\n' + kind_bars(info, style) + '\n' + list("Steps", steps_of(info)) +
-         list("Threads", tracks_of(info, TrackKind::kThread)) + list("Streams", tracks_of(info, TrackKind::kStream)) +
-         recorded_line(info, style) + extras_line(info, style) + distributed_line(info, style) +
-         anomaly_lines(info, style);
+  return headline(info, style) + summary(info, style) + '\n' + kind_bars(info, style) + '\n' +
+         list("Steps", steps_of(info)) + list("Threads", tracks_of(info, TrackKind::kThread)) +
+         list("Streams", tracks_of(info, TrackKind::kStream)) + recorded_line(info, style) + extras_line(info, style) +
+         distributed_line(info, style) + anomaly_lines(info, style);
 }
 
 }  // namespace telltale

@@ -1,6 +1,7 @@
 #include "report/shown_names.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -11,7 +12,12 @@ namespace telltale {
 namespace {
 
 // /usr/lib/python3/site-packages/torch/nn/modules/module.py(1775): call is modules/module.py(1775): call.
+// <built-in method mul of type object at 0x7fc07a73e180> is <built-in method mul>: where it lies tells nobody anything.
 std::string short_python_name(std::string_view name) {
+  const std::size_t owner = name.find(" of ");
+  if (name.starts_with("<built-in ") && name.ends_with('>') && owner != std::string_view::npos) {
+    return std::string(name.substr(0, owner)) + '>';
+  }
   const std::size_t path_end = std::min(name.find("): "), name.size());
   const std::size_t last = name.substr(0, path_end).rfind('/');
   if (last == std::string_view::npos || last == 0) return std::string(name);
@@ -64,11 +70,22 @@ std::size_t common_prefix(const std::vector<std::string>& names, const Group& ro
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80; }
 
-// The beginning, "…", and the text from `from` on, which is where the name starts to differ from others.
-std::string cut_in_the_middle(const std::string& name, std::size_t from, std::size_t width) {
-  while (from < name.size() && is_continuation(name[from])) ++from;
-  const std::string tail = cut_to_width(std::string_view(name).substr(from), width - width / 3);
-  return cut_to_width(name, width - display_width(tail)) + tail;
+std::size_t start_of_character(const std::string& text, std::size_t at) {
+  while (at > 0 && at < text.size() && is_continuation(text[at])) --at;
+  return at;
+}
+
+// The name's beginning and what follows each of `places` (ascending), as much of each as fits.
+std::string cut_around(const std::string& name, const std::vector<std::size_t>& places, std::size_t width) {
+  std::string shown;
+  std::size_t end = name.size();
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    const std::size_t room = width - display_width(shown);
+    const std::string_view piece = std::string_view(name).substr(*place, end - *place);
+    shown = cut_to_width(piece, room - room / 3) + shown;
+    end = *place;
+  }
+  return cut_to_width(std::string_view(name).substr(0, end), width - display_width(shown)) + shown;
 }
 
 // What stands in <> tells kernels apart: where it fits, the name before it is cut instead.
@@ -96,17 +113,21 @@ std::vector<std::string> shortened_names(const std::vector<NamedRow>& rows) {
 std::vector<std::string> fitted_names(const std::vector<std::string>& names, std::size_t width) {
   constexpr std::size_t kLeastToCutInTheMiddle = 12;
   constexpr std::size_t kShownBeforeDifference = 3;
+  constexpr int kMostDifferences = 3;
   std::vector<std::string> fitted;
   for (const std::string& name : names) fitted.push_back(cut_before_arguments(name, width));
   if (width < kLeastToCutInTheMiddle) return fitted;
-  for (const Group& group : repeated(fitted)) {
-    const std::size_t differs_at = common_prefix(names, group);
-    const bool are_the_same =
-        std::ranges::all_of(group, [&](std::size_t row) { return names[row] == names[group[0]]; });
-    if (are_the_same) continue;
-    for (const std::size_t row : group) {
-      const std::size_t from = differs_at - std::min(differs_at, kShownBeforeDifference);
-      fitted[row] = cut_in_the_middle(names[row], from, width);
+
+  // What tells a group of equal-looking names apart is shown; what then still looks the same is told apart further on.
+  std::vector<std::set<std::size_t>> places(names.size());
+  for (int round = 0; round < kMostDifferences; ++round) {
+    for (const Group& group : repeated(fitted)) {
+      const std::size_t differs_at = common_prefix(names, group);
+      for (const std::size_t row : group) {
+        if (names[row] == fitted[row]) continue;
+        places[row].insert(start_of_character(names[row], differs_at - std::min(differs_at, kShownBeforeDifference)));
+        fitted[row] = cut_around(names[row], {places[row].begin(), places[row].end()}, width);
+      }
     }
   }
   return fitted;

@@ -9,7 +9,8 @@ namespace telltale {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kLeastLabelWidth = 24;
+constexpr std::size_t kComfortableLabelWidth = 32;  // columns go before labels become shorter than this
+constexpr std::size_t kLeastLabelWidth = 8;
 constexpr std::string_view kSortMark = "↓";
 
 struct Layout {
@@ -55,8 +56,8 @@ Layout laid_out(const Table& table, std::size_t width) {
     taken += kGap + layout.widths.back();
   }
   const std::size_t label_width = natural_label_width(table);
-  const std::size_t least = std::min(label_width, kLeastLabelWidth);
-  while (least + taken > width) {
+  const std::size_t comfortable = std::min(label_width, kComfortableLabelWidth);
+  while (comfortable + taken > width) {
     const auto dropped = most_dispensable(table, layout.shown);
     if (!dropped) break;
     taken -= kGap + layout.widths[*dropped];
@@ -64,7 +65,7 @@ Layout laid_out(const Table& table, std::size_t width) {
     layout.widths.erase(layout.widths.begin() + static_cast<std::ptrdiff_t>(*dropped));
   }
   const std::size_t room = width > taken ? width - taken : 0;
-  layout.label_width = std::max(least, std::min(label_width, room));
+  layout.label_width = std::min(label_width, std::max(room, kLeastLabelWidth));
   return layout;
 }
 
@@ -72,21 +73,24 @@ Layout laid_out(const Table& table, std::size_t width) {
 
 std::string render(const Table& table, const TextStyle& style) {
   const Layout layout = laid_out(table, style.width);
-
-  std::string header = padded_right(table.label_header, layout.label_width);
-  for (std::size_t i = 0; i < layout.shown.size(); ++i) {
-    header += padded_left(header_of(table, layout.shown[i]), kGap + layout.widths[i]);
-  }
-  std::string text = style.bold(header) + '\n';
-
-  const std::vector<std::string> labels = table.fit_labels(table.labels, layout.label_width);
-  for (std::size_t row = 0; row < labels.size(); ++row) {
-    const std::string label = padded_right(labels[row], layout.label_width);
-    text += table.paint_label ? table.paint_label(row, label) : label;
+  const auto line = [&](std::string_view label, std::string_view painted_label, const auto& cell_of) {
+    std::string cells;
     for (std::size_t i = 0; i < layout.shown.size(); ++i) {
-      text += padded_left(table.columns[layout.shown[i]].cells[row], kGap + layout.widths[i]);
+      cells += padded_left(cell_of(layout.shown[i]), kGap + layout.widths[i]);
     }
-    text += '\n';
+    if (table.has_whole_labels) return cells.substr(kGap) + std::string(kGap, ' ').append(painted_label) + '\n';
+    const std::size_t taken = display_width(label);
+    const std::size_t padding = layout.label_width > taken ? layout.label_width - taken : 0;
+    return std::string(painted_label).append(padding, ' ') + cells + '\n';
+  };
+
+  const auto header_cell = [&](std::size_t column) { return header_of(table, column); };
+  std::string text = style.bold(line(table.label_header, table.label_header, header_cell));
+  const std::vector<std::string> labels =
+      table.has_whole_labels ? table.labels : table.fit_labels(table.labels, layout.label_width);
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    const std::string painted = table.paint_label ? table.paint_label(row, labels[row]) : labels[row];
+    text += line(labels[row], painted, [&](std::size_t column) { return table.columns[column].cells[row]; });
     if (row < table.details.size() && !table.details[row].empty()) {
       text += style.faint("  " + cut_to_width(table.details[row], style.width > 2 ? style.width - 2 : 0)) + '\n';
     }

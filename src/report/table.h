@@ -23,6 +23,7 @@ struct Table {
   std::vector<std::string> labels;       // of the rows: the flexible first column
   std::vector<Column> columns;           // right-aligned
   std::size_t sorted_column = SIZE_MAX;  // its header is marked
+  bool has_whole_labels = false;         // labels stand at the end of the line and are never cut
 
   // How labels are cut to a width; they are given all at once, so that they stay different.
   std::function<std::vector<std::string>(const std::vector<std::string>&, std::size_t)> fit_labels;

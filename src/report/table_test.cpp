@@ -10,7 +10,7 @@ namespace {
 Table small_table() {
   Table table;
   table.label_header = "Name";
-  table.labels = {"first", "a_rather_long_name_of_an_operator"};
+  table.labels = {"first", "a_rather_long_name_of_an_operator_of_ours"};
   table.columns = {{"Time", {"1.00 ms", "12 ns"}, 0}, {"Calls", {"3", "4"}, 1}, {"Memory", {"5 B", "6 B"}, 2}};
   table.fit_labels = fitted_names;
   return table;
@@ -18,30 +18,39 @@ Table small_table() {
 
 TEST(Table, aligns_numbers_on_the_right) {
   EXPECT_EQ(render(small_table(), {.width = 80}),
-            "Name                                  Time  Calls  Memory\n"
-            "first                              1.00 ms      3     5 B\n"
-            "a_rather_long_name_of_an_operator    12 ns      4     6 B\n");
+            "Name                                          Time  Calls  Memory\n"
+            "first                                      1.00 ms      3     5 B\n"
+            "a_rather_long_name_of_an_operator_of_ours    12 ns      4     6 B\n");
 }
 
 TEST(Table, cuts_labels_before_it_drops_columns) {
-  EXPECT_EQ(render(small_table(), {.width = 48}),
-            "Name                         Time  Calls  Memory\n"
-            "first                     1.00 ms      3     5 B\n"
-            "a_rather_long_name_of_a…    12 ns      4     6 B\n");
+  EXPECT_EQ(render(small_table(), {.width = 56}),
+            "Name                                 Time  Calls  Memory\n"
+            "first                             1.00 ms      3     5 B\n"
+            "a_rather_long_name_of_an_operat…    12 ns      4     6 B\n");
 }
 
 TEST(Table, drops_the_most_dispensable_column_first) {
-  EXPECT_EQ(render(small_table(), {.width = 47}),
-            "Name                                Time  Calls\n"
-            "first                            1.00 ms      3\n"
-            "a_rather_long_name_of_an_opera…    12 ns      4\n");
+  EXPECT_EQ(render(small_table(), {.width = 55}),
+            "Name                                        Time  Calls\n"
+            "first                                    1.00 ms      3\n"
+            "a_rather_long_name_of_an_operator_of_o…    12 ns      4\n");
 }
 
 TEST(Table, keeps_indispensable_columns_on_the_narrowest_screen) {
-  EXPECT_EQ(render(small_table(), {.width = 5}),
-            "Name                         Time\n"
-            "first                     1.00 ms\n"
-            "a_rather_long_name_of_a…    12 ns\n");
+  EXPECT_EQ(render(small_table(), {.width = 20}),
+            "Name            Time\n"
+            "first        1.00 ms\n"
+            "a_rather_l…    12 ns\n");
+}
+
+TEST(Table, puts_whole_labels_at_the_end) {
+  Table table = small_table();
+  table.has_whole_labels = true;
+  EXPECT_EQ(render(table, {.width = 56}),
+            "   Time  Calls  Memory  Name\n"
+            "1.00 ms      3     5 B  first\n"
+            "  12 ns      4     6 B  a_rather_long_name_of_an_operator_of_ours\n");
 }
 
 TEST(Table, marks_the_column_it_is_sorted_by) {

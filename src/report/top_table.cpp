@@ -35,7 +35,7 @@ std::string share(std::optional<Nanoseconds> part, std::optional<Nanoseconds> wh
 constexpr ColumnChoice kColumns[] = {
     {"Self GPU", SortKey::kSelfDevice, 0,
      [](const KeyAverage& row, const KeyAverages&) { return cell(row.self_device_ns, format_time); }},
-    {"of all", SortKey::kName, 3,
+    {"GPU %", SortKey::kName, 3,
      [](const KeyAverage& row, const KeyAverages& all) {
        return share(row.self_device_ns, all.totals.self_device_ns);
      }},
@@ -45,7 +45,7 @@ constexpr ColumnChoice kColumns[] = {
      [](const KeyAverage& row, const KeyAverages&) { return cell(row.device_average_ns(), format_time); }},
     {"Self CPU", SortKey::kSelfCpu, 0,
      [](const KeyAverage& row, const KeyAverages&) { return cell(row.self_cpu_ns, format_time); }},
-    {"of all", SortKey::kName, 4,
+    {"CPU %", SortKey::kName, 4,
      [](const KeyAverage& row, const KeyAverages& all) { return share(row.self_cpu_ns, all.totals.self_cpu_ns); }},
     {"CPU total", SortKey::kCpu, 1,
      [](const KeyAverage& row, const KeyAverages&) { return cell(row.cpu_ns, format_time); }},
@@ -67,21 +67,25 @@ constexpr ColumnChoice kColumns[] = {
      [](const KeyAverage& row, const KeyAverages&) { return cell(row.calls, format_count); }},
 };
 
-// Columns in which no row has a value are left out.
+bool says_nothing(const Column& column, const Table& table) {
+  const bool is_empty = std::ranges::all_of(
+      column.cells, [](const std::string& cell) { return cell == kAbsent || cell.starts_with("0 "); });
+  return is_empty || std::ranges::find(table.columns, column.cells, &Column::cells) != table.columns.end();
+}
+
+// Columns without values, and those that repeat another, are left out.
 void add_columns(Table& table, const KeyAverages& averages, SortKey sorted_by) {
   for (const ColumnChoice& choice : kColumns) {
     Column column{std::string(choice.header), {}, choice.dispensability};
-    bool is_empty = true;
     for (const KeyAverage& row : averages.rows) {
       std::string text = choice.cell(row, averages);
-      is_empty = is_empty && text.empty();
       column.cells.push_back(text.empty() ? std::string(kAbsent) : std::move(text));
     }
-    const bool is_sorted = choice.key == sorted_by && sorted_by != SortKey::kName;
-    if (is_empty && !is_sorted) continue;
-    if (is_sorted) {
+    if (choice.key == sorted_by && sorted_by != SortKey::kName) {
       table.sorted_column = table.columns.size();
       column.dispensability = 0;
+    } else if (says_nothing(column, table)) {
+      continue;
     }
     table.columns.push_back(std::move(column));
   }
@@ -128,8 +132,8 @@ std::string top_table(const KeyAverages& averages, const TopTableOptions& option
     table.details.push_back(detail(row));
   }
   if (options.has_full_names) {
+    table.has_whole_labels = true;
     for (const NamedRow& row : names) table.labels.push_back(printable(row.name));
-    table.fit_labels = [](const std::vector<std::string>& labels, std::size_t) { return labels; };
   } else {
     table.labels = shortened_names(names);
     table.fit_labels = fitted_names;
