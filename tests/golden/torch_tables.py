@@ -65,7 +65,7 @@ class Score:
 
     def report(self):
         total = self.right + len(self.wrong)
-        share = self.right / total if total else 0
+        share = self.right / total if total else 1
         print(f"  {self.what}: {self.right} of {total}, at least {self.least:.0%} asked for")
         for complaint in self.wrong[:10]:
             print(f"    {complaint}")
