@@ -21,14 +21,6 @@ namespace {
 constexpr Nanoseconds kEarliestWallClock = 100'000'000'000'000'000;
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
 
-// A pid and tid as flows name them.
-struct FlowPlace {
-  NativeId process, thread;
-  bool operator==(const FlowPlace&) const = default;
-};
-
-std::uint64_t hash_value(const FlowPlace& place) { return hash_value(TrackKey{place.process, place.thread}); }
-
 // The building of one trace, step by step: each member function is one step, in the order of run().
 class Assembly {
  public:
@@ -108,6 +100,8 @@ class Assembly {
   void nest_rows();
   void fill_side_tables();
   void link_rows();
+  std::vector<FlowList> gather_flows();
+  FlowPlaces tracks_of_places() const;
   void place_memory_events();
   void order_counters();
   void find_steps();
@@ -267,25 +261,36 @@ void Assembly::link_rows() {
   }
   link_launches(trace_, links, offset_of);
 
-  const InternedValues<TrackKey>& keys = translator_.tracks();
-  InternedValues<FlowPlace> places;
-  std::vector<FlowPoint> points;
+  std::vector<FlowList> flows = gather_flows();
+  const auto threads = link_flows(trace_, std::move(flows), tracks_of_places());
+  link_backward(trace_, threads, offset_of);
+}
+
+std::vector<FlowList> Assembly::gather_flows() {
+  std::vector<FlowList> lists;
   for (EventBatch& batch : batches_) {
     translator_.select(*batch.names);
-    for (const BatchFlowPoint& point : batch.flows)
-      points.push_back({translator_.string(point.category), translator_.string(point.name),
-                        translator_.string(point.id), point.id_number, point.time - origin_, point.byte_offset,
-                        places.intern({translator_.native_id(point.process), translator_.native_id(point.thread)}),
-                        point.role, point.binds_to_next});
+    for (const BatchFlowPoint& point : batch.flows) {
+      const std::uint32_t kind = translator_.flow_kind(point.kind);
+      if (kind == lists.size()) lists.push_back({translator_.flow_kinds()[kind], {}});
+      lists[kind].points.push_back({point.time - origin_, point.byte_offset, point.id_number,
+                                    translator_.string(point.id), translator_.flow_place(point.place), point.role,
+                                    point.binds_to_next});
+    }
     batch.flows = {};
   }
-  FlowPlaces tracks_of_place(places.size());
+  return lists;
+}
+
+FlowPlaces Assembly::tracks_of_places() const {
+  const InternedValues<TrackKey>& keys = translator_.tracks();
+  const InternedValues<FlowPlace>& places = translator_.flow_places();
+  FlowPlaces tracks(places.size());
   for (std::size_t p = 0; p < places.size(); ++p)
     for (std::size_t t = 0; t < keys.size(); ++t)
       if (keys[t].process == places[p].process && keys[t].thread == places[p].thread)
-        tracks_of_place[p].push_back(static_cast<TrackId>(t));
-  const auto threads = link_flows(trace_, std::move(points), tracks_of_place);
-  link_backward(trace_, threads, offset_of);
+        tracks[p].push_back(static_cast<TrackId>(t));
+  return tracks;
 }
 
 void Assembly::place_memory_events() {

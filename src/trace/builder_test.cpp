@@ -29,8 +29,18 @@ class Draft {
   void sequence(BatchRow row, std::int64_t number, std::uint32_t forward_thread = 0) {
     batch_.operators.push_back({row, {.forward_thread = forward_thread, .sequence = number}});
   }
+  void flow(const char* category, std::int64_t id, std::int64_t thread, Nanoseconds time, FlowRole role,
+            bool binds_to_next = false) {
+    const StringId text = names_->strings.intern(category);
+    batch_.flows.push_back({.time = time,
+                            .byte_offset = batch_.flows.size(),
+                            .id_number = id,
+                            .kind = names_->flow_kinds.intern({text, text}),
+                            .place = names_->flow_places.intern({{1}, {thread}}),
+                            .role = role,
+                            .binds_to_next = binds_to_next});
+  }
   EventBatch& batch() { return batch_; }
-  InternedStrings& strings() { return names_->strings; }
 
   Trace build(unsigned threads = 1) {
     TraceBuilder builder;
@@ -161,13 +171,8 @@ TEST(TraceBuilder, asks_flows_which_thread_was_meant_when_two_have_the_same_sequ
     draft.sequence(draft.row(two, Kind::kOperator, "on two", 1, 9), 7);
     draft.sequence(draft.row(backward, Kind::kOperator, "Backward", 50, 60), 7, 4);
     if (with_flow) {
-      BatchFlowPoint start{.time = 0, .process = {1}, .thread = {1}, .id_number = 9, .role = FlowRole::kStart};
-      start.category = draft.strings().intern("fwdbwd");
-      BatchFlowPoint end = start;
-      end.time = 50;
-      end.thread = {3};
-      end.role = FlowRole::kEnd;
-      draft.batch().flows = {start, end};
+      draft.flow("fwdbwd", 9, 1, 0, FlowRole::kStart);
+      draft.flow("fwdbwd", 9, 3, 50, FlowRole::kEnd);
     }
     return draft.build();
   };
@@ -183,17 +188,12 @@ TEST(TraceBuilder, keeps_other_flows_and_counts_the_broken_ones) {
   const TrackId a = draft.thread(1, 1), b = draft.thread(1, 2);
   draft.row(a, Kind::kOther, "sender", 0, 10);
   draft.row(b, Kind::kOther, "receiver", 20, 30);
-  const auto point = [&](std::int64_t id, std::int64_t thread, Nanoseconds time, FlowRole role, bool next) {
-    BatchFlowPoint made{.time = time, .process = {1}, .thread = {thread}, .id_number = id, .role = role};
-    made.binds_to_next = next;
-    draft.batch().flows.push_back(made);
-  };
-  point(1, 1, 5, FlowRole::kStart, false);
-  point(1, 2, 15, FlowRole::kEnd, true);
-  point(2, 1, 5, FlowRole::kStart, false);
-  point(3, 2, 25, FlowRole::kEnd, false);
-  point(4, 1, 5, FlowRole::kStart, false);
-  point(4, 2, 35, FlowRole::kEnd, false);
+  draft.flow("mine", 1, 1, 5, FlowRole::kStart);
+  draft.flow("mine", 1, 2, 15, FlowRole::kEnd, true);
+  draft.flow("mine", 2, 1, 5, FlowRole::kStart);
+  draft.flow("mine", 3, 2, 25, FlowRole::kEnd);
+  draft.flow("mine", 4, 1, 5, FlowRole::kStart);
+  draft.flow("mine", 4, 2, 35, FlowRole::kEnd);
   const Trace trace = draft.build();
   ASSERT_EQ(trace.flows.size(), 1u);
   EXPECT_EQ(trace.flows[0].from, named(trace, "sender"));
@@ -201,6 +201,23 @@ TEST(TraceBuilder, keeps_other_flows_and_counts_the_broken_ones) {
   EXPECT_EQ(trace.anomalies.count(Anomaly::kFlowWithoutEnd), 1u);
   EXPECT_EQ(trace.anomalies.count(Anomaly::kFlowWithoutStart), 1u);
   EXPECT_EQ(trace.anomalies.count(Anomaly::kFlowUnbound), 1u);
+}
+
+TEST(TraceBuilder, checks_flows_that_columns_say_already_whatever_their_order_and_ids) {
+  Draft draft;
+  draft.row(draft.thread(1, 1), Kind::kOther, "event", 0, 100);
+  for (const std::int64_t base : {std::int64_t{0}, std::int64_t{1} << 40}) {
+    draft.flow("ac2g", base + 1, 1, 20, FlowRole::kEnd);
+    draft.flow("ac2g", base + 1, 1, 30, FlowRole::kStart);
+    draft.flow("ac2g", base + 1, 1, 40, FlowRole::kEnd);
+    draft.flow("ac2g", base + 2, 1, 40, FlowRole::kEnd);
+    draft.flow("ac2g", base + 3, 1, 40, FlowRole::kStart);
+    draft.flow("ac2g", base + 4, 1, 40, FlowRole::kStart);
+  }
+  const Trace trace = draft.build();
+  EXPECT_EQ(trace.anomalies.count(Anomaly::kFlowWithoutStart), 2u);
+  EXPECT_EQ(trace.anomalies.count(Anomaly::kFlowWithoutEnd), 4u);
+  EXPECT_TRUE(trace.flows.empty());
 }
 
 TEST(TraceBuilder, places_memory_events_in_the_innermost_event_and_orders_them_by_time) {

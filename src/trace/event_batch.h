@@ -45,12 +45,31 @@ inline std::uint64_t hash_value(const KernelLaunch& launch) {
   return hash_with(hash, static_cast<std::uint32_t>(launch.shared_memory_bytes));
 }
 
+struct FlowKind {
+  StringId category = kEmptyString, name = kEmptyString;
+  bool operator==(const FlowKind&) const = default;
+};
+
+inline std::uint64_t hash_value(const FlowKind& kind) {
+  return hash_with(0, std::uint64_t{kind.category} << 32 | kind.name);
+}
+
+// A pid and tid as flows name them; whether a thread or a stream is meant depends on where events stand.
+struct FlowPlace {
+  NativeId process, thread;
+  bool operator==(const FlowPlace&) const = default;
+};
+
+inline std::uint64_t hash_value(const FlowPlace& place) { return hash_value(TrackKey{place.process, place.thread}); }
+
 // What one reading thread numbers for itself: equal strings, tracks, operator inputs and launches are stored once.
 struct LocalNames {
   InternedStrings strings;
   InternedValues<TrackKey> tracks;
   InternedValues<OperatorInputs> operator_inputs;  // strings are ids of this table
   InternedValues<KernelLaunch> kernel_launches;
+  InternedValues<FlowKind> flow_kinds;
+  InternedValues<FlowPlace> flow_places;
 };
 
 struct BatchEvent {
@@ -94,17 +113,16 @@ struct BatchCounter {
 
 enum class FlowRole : std::uint8_t { kStart, kStep, kEnd };
 
-// A flow's start, step or end. It binds to the event around it on its track or, for an end that asks for it, to
-// the next event that starts there.
+// A flow's start, step or end. It binds to the event around it at its place or, for an end that asks for it, to the next
+// event that starts there.
 struct BatchFlowPoint {
-  using Role = FlowRole;
   Nanoseconds time = 0;
-  NativeId process, thread;  // which track this is depends on where the events stand: a stream or a thread
-  StringId name = kEmptyString, category = kEmptyString;
-  StringId id = kEmptyString;    // when the file has text
-  std::int64_t id_number = 0;    // otherwise
   std::uint64_t byte_offset = 0;
-  Role role = Role::kStart;
+  std::int64_t id_number = 0;
+  StringId id = kEmptyString;  // when the file has text
+  std::uint32_t kind = 0;      // index of LocalNames::flow_kinds
+  std::uint32_t place = 0;     // index of LocalNames::flow_places
+  FlowRole role = FlowRole::kStart;
   bool binds_to_next = false;
 };
 

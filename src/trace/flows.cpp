@@ -1,9 +1,11 @@
 #include "trace/flows.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "base/merge_runs.h"
+#include "trace/flow_ids.h"
 #include "trace/nesting.h"
 
 namespace telltale {
@@ -17,23 +19,41 @@ FlowUse use_of(std::string_view category) {
   return FlowUse::kKept;
 }
 
-auto arrow_of(const FlowPoint& point) { return std::tie(point.category, point.name, point.id, point.id_number); }
+auto arrow_of(const FlowPoint& point) { return std::tie(point.id, point.id_number); }
 
 bool is_earlier(const FlowPoint& a, const FlowPoint& b) {
   return std::tuple_cat(arrow_of(a), std::tie(a.time, a.byte_offset)) <
          std::tuple_cat(arrow_of(b), std::tie(b.time, b.byte_offset));
 }
 
+// Calls `take` with the points of each arrow, in the order of time.
+template <typename Take>
+void for_each_arrow(std::vector<FlowPoint>& points, Take take) {
+  merge_runs(std::span(points), is_earlier);
+  for (auto first = points.begin(); first != points.end();) {
+    auto last = first;
+    while (last != points.end() && arrow_of(*last) == arrow_of(*first)) ++last;
+    take(std::span<const FlowPoint>(first, last));
+    first = last;
+  }
+}
+
 class FlowLinker {
  public:
   FlowLinker(Trace& trace, const FlowPlaces& places) : trace_(trace), places_(places) {}
 
-  // The points of one arrow, in the order of time.
-  void join(std::span<const FlowPoint> points) {
-    const FlowUse use = use_of(trace_.strings[points.front().category]);
-    if (use == FlowUse::kKept) return draw(points);
-    check(points);
-    if (use == FlowUse::kForwardBackward) learn(points);
+  void link(FlowList& list) {
+    name_ = list.kind.name;
+    const FlowUse use = use_of(trace_.strings[list.kind.category]);
+    if (use == FlowUse::kKept) {
+      for_each_arrow(list.points, [this](std::span<const FlowPoint> points) { draw(points); });
+      return;
+    }
+    check(list.points);
+    if (use == FlowUse::kForwardBackward) {
+      count_forward_threads();
+      for_each_arrow(list.points, [this](std::span<const FlowPoint> points) { learn(points); });
+    }
   }
 
   std::vector<ForwardThread> take_threads() {
@@ -51,36 +71,45 @@ class FlowLinker {
   void draw(std::span<const FlowPoint> points) {
     const FlowPoint* from = nullptr;
     for (const FlowPoint& point : points) {
-      const bool is_start = point.role == FlowPoint::Role::kStart;
+      const bool is_start = point.role == FlowRole::kStart;
       if (is_start && from != nullptr) note(Anomaly::kFlowWithoutEnd, *from);
       if (!is_start && from == nullptr) note(Anomaly::kFlowWithoutStart, point);
       if (!is_start && from != nullptr) keep(*from, point);
-      from = point.role == FlowPoint::Role::kEnd ? nullptr : &point;
+      from = point.role == FlowRole::kEnd ? nullptr : &point;
     }
     if (from != nullptr) note(Anomaly::kFlowWithoutEnd, *from);
   }
 
   // One start may have many ends (the kernels of a graph), in any order of time: clocks of devices drift.
   void check(std::span<const FlowPoint> points) {
-    const auto is_start = [](const FlowPoint& point) { return point.role == FlowPoint::Role::kStart; };
-    const bool has_start = std::any_of(points.begin(), points.end(), is_start);
-    const bool has_end = !std::all_of(points.begin(), points.end(), is_start);
-    if (has_start && has_end) return;
-    for (const FlowPoint& point : points)
-      note(has_start ? Anomaly::kFlowWithoutEnd : Anomaly::kFlowWithoutStart, point);
+    const FlowIds ids(points);
+    for (const FlowPoint& point : points) {
+      const bool is_start = point.role == FlowRole::kStart;
+      if (is_start && !ids.has_end(point)) note(Anomaly::kFlowWithoutEnd, point);
+      if (!is_start && !ids.has_start(point)) note(Anomaly::kFlowWithoutStart, point);
+    }
   }
 
   void keep(const FlowPoint& from, const FlowPoint& to) {
     const EventId source = event_at(from), target = event_at(to);
     if (source == kNoEvent) return note(Anomaly::kFlowUnbound, from);
     if (target == kNoEvent) return note(Anomaly::kFlowUnbound, to);
-    trace_.flows.push_back({to.name, source, target});
+    trace_.flows.push_back({name_, source, target});
+  }
+
+  void count_forward_threads() {
+    if (!forward_threads_.empty()) return;
+    std::uint32_t last = 0;
+    for (std::size_t i = 0; i < trace_.operators.size(); ++i) {
+      const std::uint32_t number = trace_.operators.row(i).forward_thread;
+      if (number != 0 && number != last) forward_threads_.insert(last = number);
+    }
   }
 
   void learn(std::span<const FlowPoint> points) {
     const FlowPoint* from = nullptr;
     for (const FlowPoint& point : points) {
-      if (point.role == FlowPoint::Role::kStart)
+      if (point.role == FlowRole::kStart)
         from = &point;
       else if (from != nullptr)
         learn(*from, point);
@@ -89,13 +118,16 @@ class FlowLinker {
 
   // Where two flows disagree, the one that stands first in the file is believed.
   void learn(const FlowPoint& from, const FlowPoint& to) {
+    const auto is_older = [&](const Lesson& lesson) { return lesson.byte_offset < to.byte_offset; };
+    const bool is_all_known = lessons_.size() == forward_threads_.size();
+    if (is_all_known && std::all_of(lessons_.begin(), lessons_.end(), is_older)) return;
     const EventId backward = event_at(to);
     const OperatorInfo* info = backward == kNoEvent ? nullptr : trace_.operators.find(backward);
     if (info == nullptr || info->forward_thread == 0) return;
     const auto known = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& lesson) {
       return lesson.thread.number == info->forward_thread;
     });
-    if (known != lessons_.end() && known->byte_offset < to.byte_offset) return;
+    if (known != lessons_.end() && is_older(*known)) return;
     const EventId forward = event_at(from);
     if (forward == kNoEvent) return;
     const Lesson lesson{{info->forward_thread, trace_.events.track[forward]}, to.byte_offset};
@@ -127,25 +159,21 @@ class FlowLinker {
   }
 
   void note(Anomaly anomaly, const FlowPoint& point) {
-    trace_.anomalies.add(anomaly, point.byte_offset, trace_.strings[point.name]);
+    trace_.anomalies.add(anomaly, point.byte_offset, trace_.strings[name_]);
   }
 
   Trace& trace_;
   const FlowPlaces& places_;
+  StringId name_ = kEmptyString;  // of the list at hand
   std::vector<Lesson> lessons_;
+  std::set<std::uint32_t> forward_threads_;
 };
 
 }  // namespace
 
-std::vector<ForwardThread> link_flows(Trace& trace, std::vector<FlowPoint> points, const FlowPlaces& places) {
-  merge_runs(std::span(points), is_earlier);
+std::vector<ForwardThread> link_flows(Trace& trace, std::vector<FlowList> lists, const FlowPlaces& places) {
   FlowLinker linker(trace, places);
-  for (auto first = points.begin(); first != points.end();) {
-    auto last = first;
-    while (last != points.end() && arrow_of(*last) == arrow_of(*first)) ++last;
-    linker.join({first, last});
-    first = last;
-  }
+  for (FlowList& list : lists) linker.link(list);
   return linker.take_threads();
 }
 

@@ -9,23 +9,28 @@
 
 namespace telltale {
 
-// One end of an arrow, with strings and tracks of the finished trace.
+// One end of an arrow; the category and name are those of its list.
 struct FlowPoint {
-  using Role = FlowRole;
-  StringId category = kEmptyString, name = kEmptyString, id = kEmptyString;
-  std::int64_t id_number = 0;
   Nanoseconds time = 0;
   std::uint64_t byte_offset = 0;
-  std::uint32_t place = 0;  // where: an index of FlowPlaces
-  Role role = Role::kStart;
+  std::int64_t id_number = 0;
+  StringId id = kEmptyString;
+  std::uint32_t place = 0;  // index of FlowPlaces
+  FlowRole role = FlowRole::kStart;
   bool binds_to_next = false;
 };
 
-// A pid and tid as flows name them: the tracks that have them, threads and streams alike.
+// All points of one category and name.
+struct FlowList {
+  FlowKind kind;
+  std::vector<FlowPoint> points;
+};
+
+// For each place the tracks that it can mean, threads and streams alike.
 using FlowPlaces = std::vector<std::vector<TrackId>>;
 
 // Joins starts, steps and ends in the order of time. Arrows that say what `cause` says already (Kineto's ac2g and
 // fwdbwd) are checked but not kept; from fwdbwd the forward threads are learned. Needs `parent`.
-std::vector<ForwardThread> link_flows(Trace& trace, std::vector<FlowPoint> points, const FlowPlaces& places);
+std::vector<ForwardThread> link_flows(Trace& trace, std::vector<FlowList> lists, const FlowPlaces& places);
 
 }  // namespace telltale

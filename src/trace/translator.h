@@ -30,9 +30,13 @@ class Translator {
   }
   std::uint32_t operator_inputs(std::uint32_t local);
   std::uint32_t kernel_launch(std::uint32_t local);
+  std::uint32_t flow_kind(std::uint32_t local);
+  std::uint32_t flow_place(std::uint32_t local);
   NativeId native_id(NativeId local) { return {local.number, string(local.text)}; }
 
   const InternedValues<TrackKey>& tracks() const { return tracks_; }
+  const InternedValues<FlowKind>& flow_kinds() const { return flow_kinds_; }
+  const InternedValues<FlowPlace>& flow_places() const { return flow_places_; }
   std::vector<OperatorInputs> take_operator_inputs() { return inputs_.take(); }
   std::vector<KernelLaunch> take_kernel_launches() { return launches_.take(); }
 
@@ -41,7 +45,7 @@ class Translator {
 
   // Global numbers by local ones; kUnknown until asked for.
   struct Known {
-    std::vector<std::uint32_t> strings, tracks, inputs, launches;
+    std::vector<std::uint32_t> strings, tracks, inputs, launches, flow_kinds, flow_places;
   };
 
   TrackKey translated(TrackKey local) {
@@ -52,6 +56,8 @@ class Translator {
   InternedValues<TrackKey> tracks_;
   InternedValues<OperatorInputs> inputs_;
   InternedValues<KernelLaunch> launches_;
+  InternedValues<FlowKind> flow_kinds_;
+  InternedValues<FlowPlace> flow_places_;
   std::unordered_map<const LocalNames*, Known> known_;
   Known* current_ = nullptr;
   const LocalNames* names_ = nullptr;

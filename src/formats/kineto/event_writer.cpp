@@ -165,16 +165,13 @@ void EventWriter::write_counters(const EventFields& fields) {
 void EventWriter::write_flow(const EventFields& fields) {
   BatchFlowPoint point;
   point.time = fields.time;
-  point.category = text_of(fields.category);
-  point.name = name_;
+  point.byte_offset = byte_offset_;
   const NativeId id = span_id(fields);
   point.id = id.text;
   point.id_number = id.number;
-  point.process = native_id(fields.process);
-  point.thread = native_id(fields.thread);
-  point.byte_offset = byte_offset_;
-  using Role = BatchFlowPoint::Role;
-  point.role = fields.phase == 's' ? Role::kStart : fields.phase == 't' ? Role::kStep : Role::kEnd;
+  point.kind = names_.flow_kinds.intern({category_of(fields.category).text, name_});
+  point.place = names_.flow_places.intern({native_id(fields.process), native_id(fields.thread)});
+  point.role = fields.phase == 's' ? FlowRole::kStart : fields.phase == 't' ? FlowRole::kStep : FlowRole::kEnd;
   point.binds_to_next = fields.phase == 'f' && !fields.binds_to_enclosing;
   into_->batch.flows.push_back(point);
 }
