@@ -13,7 +13,8 @@ constexpr std::size_t kQuoteBytes = 80;
 
 class BlockParser {
  public:
-  BlockParser(const TextBlock& block, EventWriter& writer) : block_(block), writer_(writer) {
+  BlockParser(const TextBlock& block, EventWriter& writer, bool is_after_element) : block_(block), writer_(writer) {
+    parsed_.is_after_element = is_after_element;
     parsed_.events.batch.events.reserve(block.size / kTypicalBytesPerEvent);
     parsed_.events.batch.offsets.reserve(block.size / kTypicalBytesPerEvent);
   }
@@ -27,16 +28,11 @@ class BlockParser {
         p = skip_space(p + 1);
         continue;
       }
-      const char* behind = element(p);
+      const bool is_stray_text = parsed_.is_after_element && *p != '{';
+      const char* behind = is_stray_text ? malformed(p, p) : element(p);
       if (behind == nullptr) return std::move(parsed_);
       parsed_.is_after_element = true;
       p = skip_space(behind);
-      if (p < block_.end() && *p != ',' && *p != ']' && *p != '{') {
-        note(Anomaly::kMalformedEvent, p);
-        behind = resume_behind(p, p);
-        if (behind == nullptr) return std::move(parsed_);
-        p = behind;
-      }
     }
     return finish(BlockEnd::kBetweenEvents, block_.end());
   }
@@ -67,12 +63,19 @@ class BlockParser {
       case ParseStatus::kMalformed:
         break;
     }
-    const char* next = resume_behind(p, end.position);
+    return malformed(p, end.position);
+  }
+
+  // Counts the element at `p`, which goes wrong at `error`. Where reading can go on; null when that lies beyond the
+  // block.
+  const char* malformed(const char* p, const char* error) {
+    const char* next = resume_behind(p, error);
     if (next != nullptr) note(Anomaly::kMalformedEvent, p);
     return next;
   }
 
-  // Where reading can go on after an error at `error` in the element at `element`; null when that lies beyond the block.
+  // Where reading can go on after an error at `error` in the element at `element`; null when that lies beyond the
+  // block.
   const char* resume_behind(const char* element, const char* error) {
     const std::size_t next = find_event_start(block_.text(), static_cast<std::size_t>(error - block_.begin()));
     if (next != std::string_view::npos) return block_.begin() + next;
@@ -119,6 +122,8 @@ std::shared_ptr<char[]> allocate_block(std::size_t bytes) {
 
 void pad(const TextBlock& block) { std::memset(block.storage.get() + block.size, kPadding, kPaddingBytes); }
 
-ParsedBlock parse_block(const TextBlock& block, EventWriter& writer) { return BlockParser(block, writer).run(); }
+ParsedBlock parse_block(const TextBlock& block, EventWriter& writer, bool is_after_element) {
+  return BlockParser(block, writer, is_after_element).run();
+}
 
 }  // namespace telltale::kineto

@@ -38,12 +38,12 @@ struct ParsedBlock {
   BlockEvents events;
   BlockEnd end = BlockEnd::kBetweenEvents;
   std::size_t position = 0;       // in the block's text
-  bool is_after_element = false;  // at the end of the block, no comma had followed the last element
+  bool is_after_element = false;  // no comma had followed the last element before `position`
 };
 
 // Reads the block into rows. In the last block of a file, an event that the end of the text cuts off is counted as
-// truncated and dropped.
-ParsedBlock parse_block(const TextBlock& block, EventWriter& writer);
+// truncated and dropped. `is_after_element` is what is true of the text in front of the block.
+ParsedBlock parse_block(const TextBlock& block, EventWriter& writer, bool is_after_element = false);
 
 // The first place at or behind `from` where an event seems to start: an opening bracket behind "},", followed by a key
 // that events have. npos when there is none. A guess: the same bytes may stand inside an event.

@@ -59,7 +59,7 @@ class Collector {
       unread_ = std::move(both);
       if (!is_worth_trying) return;
       finished.block = std::exchange(unread_, {});
-      finished.parsed = parse_block(finished.block, writer_);
+      finished.parsed = parse_block(finished.block, writer_, list_.ends_after_element);
       finished.parsed.events.batch.names = list_.names.front().get();
     }
     const ParsedBlock& parsed = finished.parsed;
@@ -137,8 +137,7 @@ Result<EventList> read_event_list(BlockSource& source, unsigned threads, const s
   }
   {
     std::vector<std::jthread> others;
-    for (unsigned i = 1; i < threads; ++i)
-      others.emplace_back([&, i] { work(dispenser, collector, *names[i]); });
+    for (unsigned i = 1; i < threads; ++i) others.emplace_back([&, i] { work(dispenser, collector, *names[i]); });
     work(dispenser, collector, *names[0]);
   }
   if (dispenser.error()) return std::unexpected(*dispenser.error());
