@@ -9,9 +9,9 @@
 namespace telltale {
 
 struct Error {
-  std::string message;                        // a sentence for the user: what, and what to do about it
-  std::string file;                           // the file it is about; empty when none is
-  std::optional<std::uint64_t> byte_offset;   // where in that file's (decompressed) text
+  std::string message;                       // a sentence for the user: what, and what to do about it
+  std::string file;                          // the file it is about; empty when none is
+  std::optional<std::uint64_t> byte_offset;  // where in that file's (decompressed) text
 };
 
 // "file: message (at byte n)", the one line that a command prints.

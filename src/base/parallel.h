@@ -9,8 +9,8 @@
 
 namespace telltale {
 
-// Calls `work(i)` for each i below `count`, on up to `threads` threads, the caller's included; returns when all are done.
-// `work` must not throw.
+// Calls `work(i)` for each i below `count`, on up to `threads` threads, the caller's included; returns when all are
+// done. `work` must not throw.
 template <typename Work>
 void parallel_for(std::size_t count, unsigned threads, Work work) {
   std::atomic<std::size_t> next = 0;

@@ -77,8 +77,7 @@ std::uint64_t Anomalies::total() const {
 std::vector<AnomalyCount> Anomalies::list() const {
   std::vector<AnomalyCount> found;
   for (std::size_t i = 0; i < entries_.size(); ++i)
-    if (entries_[i].count > 0)
-      found.push_back({static_cast<Anomaly>(i), entries_[i].count, entries_[i].example});
+    if (entries_[i].count > 0) found.push_back({static_cast<Anomaly>(i), entries_[i].count, entries_[i].example});
   return found;
 }
 

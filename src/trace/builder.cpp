@@ -12,6 +12,7 @@
 #include "trace/linking.h"
 #include "trace/nesting.h"
 #include "trace/row_order.h"
+#include "trace/track_list.h"
 #include "trace/translator.h"
 
 namespace telltale {
@@ -34,12 +35,10 @@ class Assembly {
 
     translate_rows();
     find_origin(clock_epoch_ns);
-    make_tracks(labels);
+    make_tracks(translator_, labels, trace_);
     event_of_row_ = order_rows(batches_, origin_, trace_, threads_);
     nest_rows();
-    fill_side_tables();
-    link_rows();
-    place_memory_events();
+    add_details();
     order_counters();
     find_steps();
     describe();
@@ -93,13 +92,12 @@ class Assembly {
     }
   }
 
-  void make_tracks(std::span<const NamedLabel> labels);
-  void apply_to_process(const TrackLabel& label, std::ptrdiff_t index);
-  void apply_to_track(const TrackLabel& label, Track& track);
-  StringId default_name(const TrackKey& key);
   void nest_rows();
   void fill_side_tables();
-  void link_rows();
+  void add_details();
+  template <typename IsWanted>
+  std::vector<EventLink> gather_links(IsWanted is_wanted) const;
+  void note(Anomaly anomaly, const std::vector<EventId>& events);
   std::vector<FlowList> gather_flows();
   FlowPlaces tracks_of_places() const;
   void place_memory_events();
@@ -111,7 +109,7 @@ class Assembly {
 
   // One side table of the batches to that of the trace, in the order of the events.
   template <typename Detail, typename Translate>
-  void fill(SideTable<Detail>& table, std::vector<BatchDetail<Detail>> EventBatch::*member, Translate translate) {
+  void fill(SideTable<Detail>& table, std::vector<BatchDetail<Detail>> EventBatch::* member, Translate translate) {
     struct Entry {
       EventId event;
       Detail detail;
@@ -139,67 +137,8 @@ class Assembly {
   Translator translator_;
   std::vector<std::uint32_t> first_row_;  // of each batch
   std::vector<EventId> event_of_row_;
-  std::vector<std::uint32_t> row_of_event_;  // the inverse, once an anomaly asks for it
   Nanoseconds origin_ = 0;
 };
-
-// Processes and tracks, and what the labels say of them.
-void Assembly::make_tracks(std::span<const NamedLabel> labels) {
-  std::vector<NativeId> process_ids;
-  const auto process_of = [&](const NativeId& id) {
-    const auto known = std::find(process_ids.begin(), process_ids.end(), id);
-    if (known != process_ids.end()) return static_cast<ProcessId>(known - process_ids.begin());
-    process_ids.push_back(id);
-    trace_.processes.emplace_back().native_id = id.number;
-    return static_cast<ProcessId>(process_ids.size() - 1);
-  };
-  const InternedValues<TrackKey>& keys = translator_.tracks();
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const TrackKey& key = keys[i];
-    Track track;
-    track.kind = key.kind;
-    track.process = process_of(key.process);
-    track.device = key.device;
-    track.native_id = key.thread.number;
-    trace_.tracks.push_back(track);
-  }
-  for (const NamedLabel& named : labels) {
-    translator_.select(*named.names);
-    const TrackLabel& label = named.label;
-    const NativeId process = translator_.native_id(label.process), thread = translator_.native_id(label.thread);
-    apply_to_process(label, std::find(process_ids.begin(), process_ids.end(), process) - process_ids.begin());
-    for (std::size_t i = 0; i < keys.size(); ++i)
-      if (keys[i].process == process && keys[i].thread == thread) apply_to_track(label, trace_.tracks[i]);
-  }
-  for (std::size_t i = 0; i < keys.size(); ++i)
-    if (trace_.tracks[i].name == kEmptyString) trace_.tracks[i].name = default_name(keys[i]);
-  for (std::size_t i = 0; i < process_ids.size(); ++i)
-    if (trace_.processes[i].name == kEmptyString) trace_.processes[i].name = process_ids[i].text;
-}
-
-void Assembly::apply_to_process(const TrackLabel& label, std::ptrdiff_t index) {
-  if (index >= std::ssize(trace_.processes)) return;
-  Process& process = trace_.processes[static_cast<std::size_t>(index)];
-  using What = TrackLabel::What;
-  if (label.what == What::kProcessName) process.name = translator_.string(label.text);
-  if (label.what == What::kProcessLabels) process.labels = translator_.string(label.text);
-  if (label.what == What::kProcessSortIndex) process.sort_index = label.number;
-}
-
-void Assembly::apply_to_track(const TrackLabel& label, Track& track) {
-  using What = TrackLabel::What;
-  if (label.what == What::kThreadSortIndex) track.sort_index = label.number;
-  if (label.what != What::kThreadName) return;
-  std::string_view text = trace_.strings[translator_.string(label.text)];
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  track.name = trace_.strings.intern(text);
-}
-
-StringId Assembly::default_name(const TrackKey& key) {
-  if (key.thread.text != kEmptyString) return key.thread.text;
-  const std::string_view kind = key.kind == TrackKind::kStream ? "stream" : "thread";
-  return trace_.strings.intern(std::string(kind) + " " + std::to_string(key.thread.number));
-}
 
 void Assembly::nest_rows() {
   std::vector<char> has_overlap(trace_.tracks.size());
@@ -241,29 +180,54 @@ void Assembly::fill_side_tables() {
   trace_.kernel_launches = translator_.take_kernel_launches();
 }
 
-void Assembly::link_rows() {
-  const auto offset_of = [this](EventId event) {
-    if (row_of_event_.empty()) {
-      row_of_event_.resize(event_of_row_.size());
-      for (std::uint32_t row = 0; row < event_of_row_.size(); ++row) row_of_event_[event_of_row_[row]] = row;
+// Three jobs that need nothing of one another; only the first one touches the strings.
+void Assembly::add_details() {
+  std::vector<FlowList> flows;
+  LinkTrouble launches;
+  parallel_for(3, threads_, [&](std::size_t job) {
+    if (job == 0) {
+      fill_side_tables();
+      flows = gather_flows();
+    } else if (job == 1) {
+      const auto is_operator = [this](EventId event) { return trace_.events.kind[event] == Kind::kOperator; };
+      const auto is_launch_or_launched = [this](EventId event) {
+        return is_api_call(trace_.events.kind[event]) || is_on_device(trace_.events.kind[event]);
+      };
+      launches =
+          link_launches(trace_.events, gather_links(is_launch_or_launched), [&] { return gather_links(is_operator); });
+    } else {
+      place_memory_events();
     }
-    const std::uint32_t row = row_of_event_[event];
-    const auto behind = std::upper_bound(first_row_.begin(), first_row_.end(), row);
-    const auto batch = static_cast<std::size_t>(behind - first_row_.begin()) - 1;
-    return batches_[batch].offsets[row - first_row_[batch]];
-  };
+  });
+  const auto threads = link_flows(trace_, std::move(flows), tracks_of_places());
+  const LinkTrouble backwards = link_backward(trace_, threads);
+  note(Anomaly::kDuplicateCorrelation, launches.ambiguous);
+  note(Anomaly::kDeviceWithoutLaunch, launches.lost);
+  note(Anomaly::kBackwardWithoutForward, backwards.lost);
+}
 
+template <typename IsWanted>
+std::vector<EventLink> Assembly::gather_links(IsWanted is_wanted) const {
   std::vector<EventLink> links;
   for (std::size_t b = 0; b < batches_.size(); ++b) {
-    for (const BatchLink& link : batches_[b].links)
-      links.push_back({event_of(b, link.row), link.correlation, link.external_id});
-    batches_[b].links = {};
+    for (const BatchLink& link : batches_[b].links) {
+      const EventId event = event_of(b, link.row);
+      if (is_wanted(event)) links.push_back({event, link.correlation, link.external_id});
+    }
   }
-  link_launches(trace_, links, offset_of);
+  return links;
+}
 
-  std::vector<FlowList> flows = gather_flows();
-  const auto threads = link_flows(trace_, std::move(flows), tracks_of_places());
-  link_backward(trace_, threads, offset_of);
+void Assembly::note(Anomaly anomaly, const std::vector<EventId>& events) {
+  if (events.empty()) return;
+  std::vector<std::uint32_t> row_of_event(event_of_row_.size());
+  for (std::uint32_t row = 0; row < event_of_row_.size(); ++row) row_of_event[event_of_row_[row]] = row;
+  for (const EventId event : events) {
+    const std::uint32_t row = row_of_event[event];
+    const auto behind = std::upper_bound(first_row_.begin(), first_row_.end(), row);
+    const auto batch = static_cast<std::size_t>(behind - first_row_.begin()) - 1;
+    trace_.anomalies.add(anomaly, batches_[batch].offsets[row - first_row_[batch]], trace_.name(event));
+  }
 }
 
 std::vector<FlowList> Assembly::gather_flows() {
@@ -299,8 +263,7 @@ void Assembly::place_memory_events() {
     events.insert(events.end(), batch.memory.begin(), batch.memory.end());
     batch.memory = {};
   }
-  merge_runs(std::span(events),
-             [](const BatchMemoryEvent& a, const BatchMemoryEvent& b) { return a.time < b.time; });
+  merge_runs(std::span(events), [](const BatchMemoryEvent& a, const BatchMemoryEvent& b) { return a.time < b.time; });
   MemoryEvents& memory = trace_.memory;
   memory.reserve(events.size());
   std::vector<EventId> hints(trace_.tracks.size(), 0);
@@ -369,9 +332,9 @@ void Assembly::find_steps() {
 void Assembly::describe() {
   for (const EventBatch& batch : batches_) trace_.anomalies.merge(batch.anomalies);
   for (const Track& track : trace_.tracks) {
-    const bool is_known = track.device == kHost ||
-                          std::any_of(trace_.devices.begin(), trace_.devices.end(),
-                                      [&](const Device& device) { return device.id == track.device; });
+    const bool is_known =
+        track.device == kHost || std::any_of(trace_.devices.begin(), trace_.devices.end(),
+                                             [&](const Device& device) { return device.id == track.device; });
     if (is_known) continue;
     trace_.devices.emplace_back().id = track.device;
   }

@@ -16,7 +16,11 @@ namespace telltale {
 struct TrackLabel {
   NativeId process, thread;
   enum class What : std::uint8_t {
-    kProcessName, kProcessLabels, kProcessSortIndex, kThreadName, kThreadSortIndex
+    kProcessName,
+    kProcessLabels,
+    kProcessSortIndex,
+    kThreadName,
+    kThreadSortIndex
   } what = What::kThreadName;
   StringId text = kEmptyString;
   std::int64_t number = 0;
@@ -34,7 +38,8 @@ class TraceBuilder {
   void append_label(const LocalNames& names, TrackLabel label) { labels_.push_back({&names, label}); }
 
   // `trace` holds what is known already: format, metadata, devices, distributed, anomalies. `clock_epoch_ns` is the
-  // wall-clock time of time 0 of the file's own clock; without it, times that can be wall-clock times are taken as such.
+  // wall-clock time of time 0 of the file's own clock; without it, times that can be wall-clock times are taken as
+  // such.
   Result<Trace> build(Trace trace, std::optional<std::int64_t> clock_epoch_ns, unsigned threads) &&;
 
  private:

@@ -113,8 +113,8 @@ struct BatchCounter {
 
 enum class FlowRole : std::uint8_t { kStart, kStep, kEnd };
 
-// A flow's start, step or end. It binds to the event around it at its place or, for an end that asks for it, to the next
-// event that starts there.
+// A flow's start, step or end. It binds to the event around it at its place or, for an end that asks for it, to the
+// next event that starts there.
 struct BatchFlowPoint {
   Nanoseconds time = 0;
   std::uint64_t byte_offset = 0;
@@ -133,7 +133,7 @@ struct EventBatch {
   std::vector<BatchLink> links;
   std::vector<BatchDetail<OperatorInfo>> operators;  // inputs: index of LocalNames::operator_inputs
   std::vector<BatchDetail<OperatorStack>> operator_stacks;
-  std::vector<BatchDetail<KernelInfo>> kernels;      // launch: index of LocalNames::kernel_launches
+  std::vector<BatchDetail<KernelInfo>> kernels;  // launch: index of LocalNames::kernel_launches
   std::vector<BatchDetail<GraphNode>> graph_nodes;
   std::vector<BatchDetail<CopyInfo>> copies;
   std::vector<BatchDetail<SyncInfo>> syncs;

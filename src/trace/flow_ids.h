@@ -27,8 +27,7 @@ class FlowIds {
       least_ = least;
       table_.resize(range + 1);
     }
-    for (const FlowPoint& point : points)
-      ends_of(point) |= point.role == FlowRole::kStart ? kStart : kEnd;
+    for (const FlowPoint& point : points) ends_of(point) |= point.role == FlowRole::kStart ? kStart : kEnd;
   }
 
   bool has_start(const FlowPoint& point) const { return (found(point) & kStart) != 0; }

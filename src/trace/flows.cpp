@@ -124,9 +124,8 @@ class FlowLinker {
     const EventId backward = event_at(to);
     const OperatorInfo* info = backward == kNoEvent ? nullptr : trace_.operators.find(backward);
     if (info == nullptr || info->forward_thread == 0) return;
-    const auto known = std::find_if(lessons_.begin(), lessons_.end(), [&](const Lesson& lesson) {
-      return lesson.thread.number == info->forward_thread;
-    });
+    const auto known = std::find_if(lessons_.begin(), lessons_.end(),
+                                    [&](const Lesson& lesson) { return lesson.thread.number == info->forward_thread; });
     if (known != lessons_.end() && is_older(*known)) return;
     const EventId forward = event_at(from);
     if (forward == kNoEvent) return;

@@ -6,9 +6,8 @@ namespace telltale {
 namespace {
 
 constexpr std::array<std::string_view, kKindCount> kNames = {
-    "operator", "annotation", "python",     "module",            "runtime",      "driver",
-    "kernel",   "memcpy",     "memset",     "sync",              "collective",   "device_annotation",
-    "device",   "overhead",   "span",       "instant",           "async",        "other",
+    "operator",   "annotation",        "python", "module",   "runtime", "driver",  "kernel", "memcpy", "memset", "sync",
+    "collective", "device_annotation", "device", "overhead", "span",    "instant", "async",  "other",
 };
 
 }  // namespace
@@ -26,9 +25,7 @@ bool is_device_work(Kind kind) {
          kind == Kind::kDeviceOther;
 }
 
-bool is_on_device(Kind kind) {
-  return is_device_work(kind) || kind == Kind::kSync || kind == Kind::kDeviceAnnotation;
-}
+bool is_on_device(Kind kind) { return is_device_work(kind) || kind == Kind::kSync || kind == Kind::kDeviceAnnotation; }
 
 bool is_api_call(Kind kind) { return kind == Kind::kRuntime || kind == Kind::kDriver; }
 

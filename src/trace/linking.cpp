@@ -51,71 +51,66 @@ class NumberIndex {
 
 // The last entry that starts at or before `time`; the first one when all start later.
 EventId last_before(std::span<const NumberIndex::Entry> entries, Nanoseconds time) {
-  const auto behind = std::upper_bound(
-      entries.begin(), entries.end(), time,
-      [](Nanoseconds value, const NumberIndex::Entry& entry) { return value < entry.start; });
+  const auto behind =
+      std::upper_bound(entries.begin(), entries.end(), time,
+                       [](Nanoseconds value, const NumberIndex::Entry& entry) { return value < entry.start; });
   return behind == entries.begin() ? entries.front().event : (behind - 1)->event;
 }
 
 bool has_launch(Kind kind) { return is_on_device(kind) && kind != Kind::kDeviceAnnotation; }
 
-// The last operator in row order that carries an external id.
-class OperatorsByExternalId {
- public:
-  OperatorsByExternalId(const Trace& trace, std::span<const EventLink> links) {
-    for (const EventLink& link : links)
-      if (link.external_id != 0 && trace.events.kind[link.event] == Kind::kOperator)
-        index_.add(link.external_id, 0, link.event);
-    index_.sort();
-  }
-  EventId find(std::int64_t external_id) {
-    const auto found = index_.find(external_id);
-    return found.empty() ? kNoEvent : found.back().event;
-  }
+bool is_inside_operator(const Events& events, EventId event) {
+  EventId at = events.parent[event];
+  while (at != kNoEvent && events.kind[at] != Kind::kOperator) at = events.parent[at];
+  return at != kNoEvent;
+}
 
- private:
-  NumberIndex index_;
-};
+// Links what is left by the last operator in row order that has the same external id.
+void link_by_external_id(Events& events, std::span<const EventLink> links, std::span<const EventLink> operators) {
+  NumberIndex index;
+  for (const EventLink& link : operators)
+    if (link.external_id != 0) index.add(link.external_id, 0, link.event);
+  index.sort();
+  for (const EventLink& link : links) {
+    if (link.external_id == 0) continue;
+    if (const auto found = index.find(link.external_id); !found.empty()) events.cause[link.event] = found.back().event;
+  }
+}
 
 }  // namespace
 
-void link_launches(Trace& trace, std::span<const EventLink> links, const OffsetOf& offset_of) {
-  Events& events = trace.events;
+LinkTrouble link_launches(Events& events, std::span<const EventLink> links,
+                          const std::function<std::vector<EventLink>()>& operator_links) {
+  LinkTrouble trouble;
   NumberIndex launches;
   for (const EventLink& link : links)
     if (link.correlation != 0 && is_api_call(events.kind[link.event]))
       launches.add(link.correlation, events.start[link.event], link.event);
   launches.sort();
 
-  std::vector<EventLink> by_external_id;
-  std::vector<bool> is_linked_device_row(events.size(), false);
+  std::vector<EventLink> left;
   for (const EventLink& link : links) {
     const Kind kind = events.kind[link.event];
     if (has_launch(kind)) {
-      is_linked_device_row[link.event] = true;
-      const auto found = link.correlation == 0 ? std::span<const NumberIndex::Entry>() : launches.find(link.correlation);
-      if (found.empty()) {
-        by_external_id.push_back(link);
-        continue;
-      }
-      if (found.size() > 1)
-        trace.anomalies.add(Anomaly::kDuplicateCorrelation, offset_of(link.event), trace.name(link.event));
-      events.cause[link.event] = last_before(found, events.start[link.event]);
-    } else if (is_api_call(kind) && link.external_id != 0 && trace.ancestor(link.event, Kind::kOperator) == kNoEvent) {
-      by_external_id.push_back(link);
+      const auto found =
+          link.correlation == 0 ? std::span<const NumberIndex::Entry>() : launches.find(link.correlation);
+      if (found.size() > 1) trouble.ambiguous.push_back(link.event);
+      if (found.empty())
+        left.push_back(link);
+      else
+        events.cause[link.event] = last_before(found, events.start[link.event]);
+    } else if (is_api_call(kind) && link.external_id != 0 && !is_inside_operator(events, link.event)) {
+      left.push_back(link);
     }
   }
-  if (!by_external_id.empty()) {
-    OperatorsByExternalId operators(trace, links);
-    for (const EventLink& link : by_external_id)
-      if (link.external_id != 0) events.cause[link.event] = operators.find(link.external_id);
-  }
+  if (!left.empty()) link_by_external_id(events, left, operator_links());
   for (EventId id = 0; id < events.size(); ++id)
-    if (is_device_work(events.kind[id]) && events.cause[id] == kNoEvent)
-      trace.anomalies.add(Anomaly::kDeviceWithoutLaunch, offset_of(id), trace.name(id));
+    if (is_device_work(events.kind[id]) && events.cause[id] == kNoEvent) trouble.lost.push_back(id);
+  return trouble;
 }
 
-void link_backward(Trace& trace, std::span<const ForwardThread> threads, const OffsetOf& offset_of) {
+LinkTrouble link_backward(Trace& trace, std::span<const ForwardThread> threads) {
+  LinkTrouble trouble;
   Events& events = trace.events;
   struct Forward {
     std::int64_t sequence;
@@ -130,10 +125,12 @@ void link_backward(Trace& trace, std::span<const ForwardThread> threads, const O
     const OperatorInfo& info = trace.operators.row(i);
     const EventId event = trace.operators.event(i);
     if (info.sequence < 0 || events.kind[event] != Kind::kOperator) continue;
-    if (info.forward_thread == 0) forwards.push_back({info.sequence, events.track[event], events.start[event], event});
-    else has_backward = true;
+    if (info.forward_thread == 0)
+      forwards.push_back({info.sequence, events.track[event], events.start[event], event});
+    else
+      has_backward = true;
   }
-  if (!has_backward) return;
+  if (!has_backward) return trouble;
   merge_runs(std::span(forwards), std::less<>());
 
   const auto latest_before = [&](std::int64_t sequence, TrackId track, Nanoseconds time) {
@@ -162,13 +159,13 @@ void link_backward(Trace& trace, std::span<const ForwardThread> threads, const O
     if (info.sequence < 0 || info.forward_thread == 0 || events.kind[event] != Kind::kOperator) continue;
     const auto known = std::find_if(threads.begin(), threads.end(),
                                     [&](const ForwardThread& thread) { return thread.number == info.forward_thread; });
-    const auto track = known != threads.end() ? std::optional(known->track)
-                                              : only_track_with(info.sequence, events.start[event]);
+    const auto track =
+        known != threads.end() ? std::optional(known->track) : only_track_with(info.sequence, events.start[event]);
     const EventId forward = track ? latest_before(info.sequence, *track, events.start[event]) : kNoEvent;
     events.cause[event] = forward;
-    if (forward == kNoEvent)
-      trace.anomalies.add(Anomaly::kBackwardWithoutForward, offset_of(event), trace.name(event));
+    if (forward == kNoEvent) trouble.lost.push_back(event);
   }
+  return trouble;
 }
 
 }  // namespace telltale

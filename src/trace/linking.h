@@ -22,13 +22,18 @@ struct ForwardThread {
   TrackId track = 0;
 };
 
-// Where an event stands in the file, for the anomalies' examples.
-using OffsetOf = std::function<std::uint64_t(EventId)>;
+// Events that could not be linked as they should be.
+struct LinkTrouble {
+  std::vector<EventId> ambiguous;  // several launches share its correlation
+  std::vector<EventId> lost;       // no launch, or no forward operator, is in the trace
+};
 
-// Fills `cause` of device rows and of API calls outside operators. Needs `parent`.
-void link_launches(Trace& trace, std::span<const EventLink> links, const OffsetOf& offset_of);
+// Fills `cause` of device rows and of API calls outside operators. Needs `parent`. `links` are those of device rows and
+// API calls; `operator_links` is asked for those of operators, which only a broken trace needs.
+LinkTrouble link_launches(Events& events, std::span<const EventLink> links,
+                          const std::function<std::vector<EventLink>()>& operator_links);
 
 // Fills `cause` of backward operators.
-void link_backward(Trace& trace, std::span<const ForwardThread> threads, const OffsetOf& offset_of);
+LinkTrouble link_backward(Trace& trace, std::span<const ForwardThread> threads);
 
 }  // namespace telltale

@@ -7,8 +7,8 @@
 
 namespace telltale {
 
-// Fills `parent` of the rows of one track, whose order must be the Trace's. Returns whether some of them overlap in part.
-// Linear. Safe to call for different tracks at the same time.
+// Fills `parent` of the rows of one track, whose order must be the Trace's. Returns whether some of them overlap in
+// part. Linear. Safe to call for different tracks at the same time.
 bool nest(Events& events, const Track& track);
 
 // The lane of each row of a track: 0 for those that nest, and the first one where it overlaps nothing in part for the

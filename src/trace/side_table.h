@@ -36,9 +36,7 @@ class SideTable {
   EventId event(std::size_t i) const { return events_[i]; }
   const Row& row(std::size_t i) const { return rows_[i]; }
 
-  std::size_t memory_bytes() const {
-    return events_.capacity() * sizeof(EventId) + rows_.capacity() * sizeof(Row);
-  }
+  std::size_t memory_bytes() const { return events_.capacity() * sizeof(EventId) + rows_.capacity() * sizeof(Row); }
 
  private:
   std::vector<EventId> events_;

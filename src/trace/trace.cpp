@@ -97,8 +97,8 @@ EventId Trace::operator_of(EventId event) const {
 
 std::size_t Trace::memory_bytes() const {
   std::size_t bytes = strings.memory_bytes();
-  bytes += total_bytes(events.start, events.duration, events.name, events.kind, events.track, events.parent,
-                       events.cause);
+  bytes +=
+      total_bytes(events.start, events.duration, events.name, events.kind, events.track, events.parent, events.cause);
   bytes += total_bytes(tracks, processes, devices, steps, operator_inputs, kernel_launches, flows);
   bytes += operators.memory_bytes() + operator_stacks.memory_bytes() + kernels.memory_bytes() +
            graph_nodes.memory_bytes() + copies.memory_bytes() + syncs.memory_bytes() + collectives.memory_bytes() +

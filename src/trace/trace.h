@@ -59,10 +59,10 @@ struct Track {
   StringId name = kEmptyString;  // "thread 425 (pt_autograd_0)", "stream 7"; made up from the id when none is given
   TrackKind kind = TrackKind::kThread;
   ProcessId process = 0;
-  DeviceId device = kHost;         // of a stream
-  std::int64_t native_id = 0;      // the system's thread id or the stream's number; 0 when the file has text
-  std::int64_t sort_index = 0;     // where the recorder wants it shown
-  EventId first_event = 0;         // its events are [first_event, first_event + event_count)
+  DeviceId device = kHost;      // of a stream
+  std::int64_t native_id = 0;   // the system's thread id or the stream's number; 0 when the file has text
+  std::int64_t sort_index = 0;  // where the recorder wants it shown
+  EventId first_event = 0;      // its events are [first_event, first_event + event_count)
   EventId event_count = 0;
 };
 
@@ -104,9 +104,9 @@ struct OperatorInputs {
 struct OperatorInfo {
   static constexpr std::uint32_t kNoInputs = UINT32_MAX;
   static constexpr std::int64_t kNoSequence = -1;
-  std::uint32_t inputs = kNoInputs;          // index of Trace::operator_inputs
-  std::uint32_t forward_thread = 0;          // > 0 only on backward operators; torch's own numbering
-  std::int64_t sequence = kNoSequence;       // autograd's sequence number
+  std::uint32_t inputs = kNoInputs;     // index of Trace::operator_inputs
+  std::uint32_t forward_thread = 0;     // > 0 only on backward operators; torch's own numbering
+  std::int64_t sequence = kNoSequence;  // autograd's sequence number
 };
 
 // How a kernel was launched; equal launches are stored once.
@@ -134,8 +134,8 @@ enum class MemorySpace : std::uint8_t { kUnknown, kPageable, kPinned, kDevice, k
 std::string_view name_of(MemorySpace space);
 
 struct CopyInfo {
-  std::int64_t bytes = -1;                       // -1: not recorded
-  MemorySpace from = MemorySpace::kUnknown;      // of a memset: unknown
+  std::int64_t bytes = -1;                   // -1: not recorded
+  MemorySpace from = MemorySpace::kUnknown;  // of a memset: unknown
   MemorySpace to = MemorySpace::kUnknown;
 };
 
@@ -147,7 +147,7 @@ struct SyncInfo {
 
 // Where an operator was called from, as recorders without Python events write it.
 struct OperatorStack {
-  StringId call_stack = kEmptyString;        // frames joined by ";", innermost first
+  StringId call_stack = kEmptyString;  // frames joined by ";", innermost first
   StringId module_hierarchy = kEmptyString;
 };
 
@@ -220,8 +220,8 @@ struct Trace {
   // In the order of their first event in the file; then those that only have memory events; then those of counters.
   std::vector<Track> tracks;
   std::vector<Process> processes;  // in the order of their first track
-  std::vector<Device> devices;  // those with events or properties, by id
-  std::vector<Step> steps;      // by start
+  std::vector<Device> devices;     // those with events or properties, by id
+  std::vector<Step> steps;         // by start
 
   SideTable<OperatorInfo> operators;
   std::vector<OperatorInputs> operator_inputs;
@@ -232,20 +232,20 @@ struct Trace {
   SideTable<CopyInfo> copies;  // of memcpy and memset
   SideTable<SyncInfo> syncs;
   SideTable<CollectiveInfo> collectives;
-  SideTable<std::uint8_t> lanes;       // > 0: overlaps another event of its track, drawn beside it
-  SideTable<StringId> categories;      // of events whose category no kind stands for
-  SideTable<StringId> other_arguments; // compact JSON object of the arguments that no column holds
+  SideTable<std::uint8_t> lanes;        // > 0: overlaps another event of its track, drawn beside it
+  SideTable<StringId> categories;       // of events whose category no kind stands for
+  SideTable<StringId> other_arguments;  // compact JSON object of the arguments that no column holds
 
   MemoryEvents memory;
   Counters counters;
   std::vector<Flow> flows;
   Anomalies anomalies;
 
-  std::string format;                                          // "kineto"
-  std::int64_t origin_epoch_ns = 0;                            // wall-clock time of time 0; 0 when unknown
-  Nanoseconds duration = 0;                                    // from time 0 to the end of the last event
-  std::uint64_t text_bytes = 0;                                // of the file, decompressed
-  std::vector<std::pair<std::string, std::string>> metadata;   // other top-level values, as compact JSON
+  std::string format;                                         // "kineto"
+  std::int64_t origin_epoch_ns = 0;                           // wall-clock time of time 0; 0 when unknown
+  Nanoseconds duration = 0;                                   // from time 0 to the end of the last event
+  std::uint64_t text_bytes = 0;                               // of the file, decompressed
+  std::vector<std::pair<std::string, std::string>> metadata;  // other top-level values, as compact JSON
   std::optional<Distributed> distributed;
   Recorded recorded;
 

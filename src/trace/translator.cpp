@@ -19,8 +19,8 @@ std::uint32_t Translator::operator_inputs(std::uint32_t local) {
   std::uint32_t& known = current_->inputs[local];
   if (known == kUnknown) {
     const OperatorInputs& inputs = names_->operator_inputs[local];
-    known = inputs_.intern(
-        {string(inputs.shapes), string(inputs.strides), string(inputs.types), string(inputs.concrete)});
+    known =
+        inputs_.intern({string(inputs.shapes), string(inputs.strides), string(inputs.types), string(inputs.concrete)});
   }
   return known;
 }
