@@ -41,7 +41,10 @@ std::vector<std::string_view> parts_of(std::string_view raw) {
 
 }  // namespace
 
-bool is_valid_json(std::string_view text) { return nlohmann::json::accept(text.begin(), text.end()); }
+bool is_valid_json(std::string_view text) {
+  const bool has_end_mark = text.find('\0') != std::string_view::npos;  // which nlohmann-json takes for the end
+  return !has_end_mark && nlohmann::json::accept(text.begin(), text.end());
+}
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);

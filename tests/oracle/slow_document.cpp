@@ -1,11 +1,16 @@
 #include "slow_document.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 namespace telltale::oracle {
 namespace {
 
 constexpr int kMicrosecondsToNanoseconds = 3;
+// Times up to the year 2096 and durations up to 31 years count; sums of them fit 64 bits.
+constexpr Nanoseconds kLatestTime = 4'000'000'000'000'000'000;
+constexpr Nanoseconds kLongestDuration = 1'000'000'000'000'000'000;
 constexpr std::string_view kPhases = "XBEiIRCbneSTpFstfM";
 
 std::optional<std::int64_t> integer_text(std::string_view text) {
@@ -33,9 +38,6 @@ class EventReader {
     SlowEvent event;
     event.byte_offset = offset_;
 
-    const auto phase = find(members_, "ph");
-    if (!phase) return note(Anomaly::kMissingPhase);
-    const std::string_view letter = unquoted(*phase);
     has_number_out_of_range_ = false;
     event.name = text("name");
     event.category = text("cat");
@@ -43,13 +45,16 @@ class EventReader {
     event.thread = id("tid");
     event.id = id("id");
     event.binds_to_enclosing = unquoted(find(members_, "bp").value_or("")) == "e";
-    const auto time = nanoseconds("ts");
-    const auto duration = nanoseconds("dur");
+    const auto time = nanoseconds("ts", kLatestTime);
+    const auto duration = nanoseconds("dur", kLongestDuration);
     if (has_number_out_of_range_) note(Anomaly::kNumberOutOfRange);
     if (const auto pid = find(members_, "pid")) event.has_text_process = !is_integer(*pid);
     event.raw_arguments = find(members_, "args").value_or("");
     if (is_object(event.raw_arguments)) event.arguments = members_of(event.raw_arguments);
 
+    const auto phase = find(members_, "ph");
+    if (!phase) return note(Anomaly::kMissingPhase);
+    const std::string_view letter = unquoted(*phase);
     if (letter.size() != 1 || kPhases.find(letter[0]) == std::string_view::npos) return note(Anomaly::kUnknownPhase);
     event.phase = letter[0];
     if (!time && event.phase != 'M') return note(Anomaly::kMissingTime);
@@ -70,13 +75,14 @@ class EventReader {
     return raw ? text_of(*raw) : std::string();
   }
 
-  std::optional<Nanoseconds> nanoseconds(std::string_view key) {
+  std::optional<Nanoseconds> nanoseconds(std::string_view key, Nanoseconds limit) {
     const auto raw = find(members_, key);
     if (!raw) return std::nullopt;
     const ExactInteger number = number_in(*raw, kMicrosecondsToNanoseconds);
-    has_number_out_of_range_ |= number.outcome == ExactInteger::Outcome::kTooLarge;
-    if (number.outcome != ExactInteger::Outcome::kFits) return std::nullopt;
-    return number.value;
+    if (number.outcome == ExactInteger::Outcome::kNotANumber) return std::nullopt;
+    const bool is_too_large = number.outcome == ExactInteger::Outcome::kTooLarge || std::abs(number.value) > limit;
+    has_number_out_of_range_ |= is_too_large;
+    return is_too_large ? std::nullopt : std::optional(number.value);
   }
 
   static bool is_integer(std::string_view raw) {

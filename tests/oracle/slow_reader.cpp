@@ -44,13 +44,13 @@ class SlowReader {
     trace_.format = "kineto";
   }
 
-  std::optional<SlowTrace> run() {
+  SlowTrace run() {
     rows_ = slow_rows(document_, trace_.anomalies);
     take_memory_events();
     take_counters();
     number_tracks();
     const auto base_time = fill_header(document_.header, trace_);
-    if (!find_origin(base_time)) return std::nullopt;
+    find_origin(base_time);
     write_events();
     link_parents(trace_);
     lay_in_lanes(trace_);
@@ -115,19 +115,16 @@ class SlowReader {
     }
   }
 
-  bool find_origin(std::optional<std::int64_t> base_time) {
+  void find_origin(std::optional<std::int64_t> base_time) {
     std::vector<Nanoseconds> times;
     for (const SlowRow& row : rows_) times.push_back(row.start);
     for (const SlowMemoryEvent& memory : memory_) times.push_back(memory.event->time);
     for (const SlowCounterValue& counter : counters_) times.push_back(counter.event->time);
-    if (times.empty()) return true;
+    if (times.empty()) return;
     origin_ = std::ranges::min(times);
-    Nanoseconds span = 0;
-    for (const SlowRow& row : rows_) times.push_back(row.end);
-    if (__builtin_sub_overflow(std::ranges::max(times), origin_, &span)) return false;
-    if (base_time) return !__builtin_add_overflow(*base_time, origin_, &trace_.origin_epoch_ns);
-    if (origin_ >= kEarliestTimeOfDay) trace_.origin_epoch_ns = origin_;
-    return true;
+    Nanoseconds epoch = 0;
+    if (base_time && !__builtin_add_overflow(*base_time, origin_, &epoch)) trace_.origin_epoch_ns = epoch;
+    if (!base_time && origin_ >= kEarliestTimeOfDay) trace_.origin_epoch_ns = origin_;
   }
 
   void write_events() {
@@ -231,8 +228,8 @@ class SlowReader {
 std::optional<SlowTrace> slow_read(std::string_view text) {
   auto document = slow_document(text);
   if (!document) return std::nullopt;
-  auto slow = SlowReader(std::move(*document)).run();
-  if (slow) slow->trace.text_bytes = text.size();
+  SlowTrace slow = SlowReader(std::move(*document)).run();
+  slow.trace.text_bytes = text.size();
   return slow;
 }
 

@@ -11,7 +11,7 @@
 
 namespace telltale::oracle {
 
-// Nothing when the text is not valid JSON, holds no list of events, or times too far apart for 64 bits.
+// Nothing when the text is not valid JSON or holds no list of events.
 std::optional<SlowTrace> slow_read(std::string_view text);
 
 }  // namespace telltale::oracle
