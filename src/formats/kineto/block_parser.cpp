@@ -50,15 +50,16 @@ class BlockParser {
       const char* behind = skip_value(p, block_.end());
       if (behind >= block_.end() && *p != '"' && !block_.is_last) return stop_inside(p);
       if (behind > block_.end()) return stop_inside(p);
-      note(Anomaly::kNotAnEvent, p);
-      return behind > p ? behind : p + 1;
+      const char* next = behind > p ? behind : p + 1;
+      note(Anomaly::kNotAnEvent, p, next);
+      return next;
     }
     const ParseEnd end = parser_.parse(p, block_.end(), fields_);
     switch (end.status) {
       case ParseStatus::kIncomplete:
         return stop_inside(p);
       case ParseStatus::kOk:
-        if (!writer_.write(fields_, offset_of(p), parsed_.events)) note(Anomaly::kMalformedEvent, p);
+        if (!writer_.write(fields_, offset_of(p), parsed_.events)) note(Anomaly::kMalformedEvent, p, end.position);
         return end.position;
       case ParseStatus::kMalformed:
         break;
@@ -70,7 +71,7 @@ class BlockParser {
   // block.
   const char* malformed(const char* p, const char* error) {
     const char* next = resume_behind(p, error);
-    if (next != nullptr) note(Anomaly::kMalformedEvent, p);
+    if (next != nullptr) note(Anomaly::kMalformedEvent, p, next);
     return next;
   }
 
@@ -80,12 +81,8 @@ class BlockParser {
     const std::size_t next = find_event_start(block_.text(), static_cast<std::size_t>(error - block_.begin()));
     if (next != std::string_view::npos) return block_.begin() + next;
     if (!block_.is_last) return stop_inside(element);
-    // Nothing but the list's end can follow: take its last bracket that could be it.
-    const std::string_view text = block_.text();
-    const std::size_t close = text.find(']', text.rfind('}', text.rfind(']')));
-    const auto error_position = static_cast<std::size_t>(error - block_.begin());
-    if (close != std::string_view::npos && close >= error_position) return block_.begin() + close;
-    return stop_inside(element);
+    const std::size_t list_end = find_list_end(block_.text(), static_cast<std::size_t>(error - block_.begin()));
+    return list_end != std::string_view::npos ? block_.begin() + list_end : stop_inside(element);
   }
 
   const char* stop_inside(const char* event) {
@@ -102,9 +99,10 @@ class BlockParser {
     return block_.byte_offset + static_cast<std::uint64_t>(p - block_.begin());
   }
 
-  void note(Anomaly anomaly, const char* p) {
-    const auto left = static_cast<std::size_t>(block_.end() - p);
-    parsed_.events.batch.anomalies.add(anomaly, offset_of(p), {p, std::min(kQuoteBytes, left)});
+  // Quotes the text that is skipped and no more, so that the quote does not depend on where the block ends.
+  void note(Anomaly anomaly, const char* p, const char* behind) {
+    const auto skipped = static_cast<std::size_t>(behind - p);
+    parsed_.events.batch.anomalies.add(anomaly, offset_of(p), {p, std::min(kQuoteBytes, skipped)});
   }
 
   const TextBlock& block_;

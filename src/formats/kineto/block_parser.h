@@ -50,5 +50,7 @@ ParsedBlock parse_block(const TextBlock& block, EventWriter& writer, bool is_aft
 std::size_t find_event_start(std::string_view text, std::size_t from);
 // The last such place.
 std::size_t find_last_event_start(std::string_view text);
+// The first place at or behind `from` where the list seems to end: a closing bracket behind an event's.
+std::size_t find_list_end(std::string_view text, std::size_t from);
 
 }  // namespace telltale::kineto

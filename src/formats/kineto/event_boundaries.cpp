@@ -51,4 +51,13 @@ std::size_t find_last_event_start(std::string_view text) {
   return std::string_view::npos;
 }
 
+std::size_t find_list_end(std::string_view text, std::size_t from) {
+  for (std::size_t at = text.find(']', from); at != std::string_view::npos; at = text.find(']', at + 1)) {
+    std::size_t before = at;
+    while (before > 0 && is_space(text[before - 1])) --before;
+    if (before > 0 && text[before - 1] == '}') return at;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace telltale::kineto

@@ -36,7 +36,8 @@ class KeyPrediction {
       if ((same & used) != used) return false;
       if (used != kWholeWindow) break;
     }
-    return guess.length > 0;
+    // More white space than last time is no value.
+    return guess.length > 0 && static_cast<unsigned char>(p[guess.length]) > ' ';
   }
 
   // Remembers what stands between `p` and `value`.
