@@ -124,6 +124,7 @@ std::string footer(const KeyAverages& averages, const TopTableOptions& options, 
 }  // namespace
 
 std::string top_table(const KeyAverages& averages, const TopTableOptions& options, const TextStyle& style) {
+  if (averages.rows.empty()) return "The trace has nothing of this kind (see telltale info).\n";
   Table table;
   table.label_header = "Name";
   std::vector<NamedRow> names;

@@ -54,6 +54,11 @@ class Output(unittest.TestCase):
                     for line in done.stdout.splitlines():
                         self.assertLessEqual(columns_of(line), width, f"{options} at {width}: {line}")
 
+    def test_a_question_without_an_answer_gets_a_sentence(self):
+        done = run("top", RESNET, "--by", "module")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, "The trace has nothing of this kind (see telltale info).\n")
+
     def test_the_card_fits_a_screen_of_24_lines(self):
         for trace in (RESNET, MLP, AUTOCAST):
             done = run("info", trace, env={"COLUMNS": "80"})
