@@ -22,8 +22,7 @@ constexpr std::size_t kLongestMagic = 4;
 
 class PlainInput : public TextInput {
  public:
-  PlainInput(FileBytes file, std::string first_bytes)
-      : file_(std::move(file)), first_bytes_(std::move(first_bytes)) {}
+  PlainInput(FileBytes file, std::string first_bytes) : file_(std::move(file)), first_bytes_(std::move(first_bytes)) {}
 
   Result<std::size_t> read(std::span<char> into) override {
     const std::size_t known = std::min(into.size(), first_bytes_.size());
@@ -56,7 +55,7 @@ Result<FileBytes> FileBytes::open(const std::string& path) {
     if (errno == ENOENT) return failure("there is no such file", path);
     return failure(std::string("cannot be opened: ") + std::strerror(errno), path);
   }
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
     ::close(descriptor);
     return failure("is a folder; name a trace file in it", path);
@@ -84,9 +83,7 @@ Result<std::size_t> FileBytes::read(std::span<char> into) {
 }
 
 CompressedInput::CompressedInput(FileBytes file, std::string first_bytes, std::uint64_t max_text_bytes)
-    : file_(std::move(file)),
-      window_(first_bytes.begin(), first_bytes.end()),
-      max_text_bytes_(max_text_bytes) {}
+    : file_(std::move(file)), window_(first_bytes.begin(), first_bytes.end()), max_text_bytes_(max_text_bytes) {}
 
 Result<bool> CompressedInput::refill() {
   window_.resize(kWindowBytes);

@@ -1,13 +1,13 @@
 #include "formats/input/text_input.h"
 
 #include <gtest/gtest.h>
+#include <isa-l/igzip_lib.h>
 #include <zstd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <isa-l/igzip_lib.h>
 
 namespace telltale {
 namespace {
@@ -46,8 +46,8 @@ std::string zstd_compressed(const std::string& text) {
 class TextInputTest : public testing::Test {
  protected:
   std::string write(const std::string& bytes) {
-    const auto path = testing::TempDir() + "/text_input_" +
-                      testing::UnitTest::GetInstance()->current_test_info()->name();
+    const auto path =
+        testing::TempDir() + "/text_input_" + testing::UnitTest::GetInstance()->current_test_info()->name();
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   }

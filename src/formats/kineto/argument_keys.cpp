@@ -109,7 +109,9 @@ struct Slot {
   ArgumentKey key = ArgumentKey::kUnknown;
 };
 
-constexpr std::uint32_t bits_for(std::size_t bytes) { return static_cast<std::uint32_t>((std::uint64_t{1} << bytes) - 1); }
+constexpr std::uint32_t bits_for(std::size_t bytes) {
+  return static_cast<std::uint32_t>((std::uint64_t{1} << bytes) - 1);
+}
 
 constexpr std::array<Slot, kSlots> make_table() {
   std::array<Slot, kSlots> table{};

@@ -62,9 +62,7 @@ Result<void> BlockSource::fill(TextBlock& block, std::size_t size) {
   return {};
 }
 
-void BlockSource::push_back(const TextBlock& block, std::size_t from) {
-  carried_ = joined(block, from, carried_);
-}
+void BlockSource::push_back(const TextBlock& block, std::size_t from) { carried_ = joined(block, from, carried_); }
 
 TextBlock joined(const TextBlock& first, std::size_t from, const TextBlock& second) {
   TextBlock block;

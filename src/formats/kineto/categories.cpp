@@ -51,8 +51,8 @@ constexpr std::array<std::string_view, 7> kDevicePrefixes = {"cuda_", "hip_",   
 Kind kind_of_category(std::string_view category) {
   for (const CategoryRule& rule : kRules)
     if (rule.category == category) return rule.kind;
-  const bool is_a_device_s = std::ranges::any_of(
-      kDevicePrefixes, [&](std::string_view prefix) { return category.starts_with(prefix); });
+  const bool is_a_device_s =
+      std::ranges::any_of(kDevicePrefixes, [&](std::string_view prefix) { return category.starts_with(prefix); });
   if (!is_a_device_s) return Kind::kOther;
   if (category.find("collective") != std::string_view::npos) return Kind::kCollective;
   return Kind::kDeviceOther;
@@ -60,9 +60,7 @@ Kind kind_of_category(std::string_view category) {
 
 }  // namespace
 
-std::span<const CategoryRule> category_rules() {
-  return kRules;
-}
+std::span<const CategoryRule> category_rules() { return kRules; }
 
 Kind kind_of(std::string_view category, std::string_view name, bool& is_known) {
   const Kind kind = kind_of_category(category);

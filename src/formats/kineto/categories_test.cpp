@@ -20,8 +20,7 @@ bool is_told_by_its_kind(std::string_view category) {
 
 TEST(Categories, no_category_has_two_rules) {
   std::set<std::string_view> seen;
-  for (const CategoryRule& rule : category_rules())
-    EXPECT_TRUE(seen.insert(rule.category).second) << rule.category;
+  for (const CategoryRule& rule : category_rules()) EXPECT_TRUE(seen.insert(rule.category).second) << rule.category;
 }
 
 TEST(Categories, a_python_call_of_a_module_is_a_module) {

@@ -68,7 +68,8 @@ inline Decimal scan_decimal(const char* start, int scale) {
     ++p;
     for (; missing > 0 && internal::is_digit(*p); --missing) value = value * 10 + static_cast<unsigned>(*p++ - '0');
   }
-  if (internal::is_digit(*p) || *p == 'e' || *p == 'E') [[unlikely]] return internal::scan_any_decimal(start, scale);
+  if (internal::is_digit(*p) || *p == 'e' || *p == 'E') [[unlikely]]
+    return internal::scan_any_decimal(start, scale);
   const auto magnitude = static_cast<std::int64_t>(value) * internal::kPowersOfTen[missing];
   return {is_negative ? -magnitude : magnitude, p, DecimalStatus::kOk};
 }

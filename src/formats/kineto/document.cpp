@@ -59,8 +59,10 @@ class MemberWalk {
       anomalies_.add(Anomaly::kRepeatedEventList, offset_of(text.data()), name);
       return;
     }
-    if (auto value = compact_json(text)) values.emplace_back(name, std::move(*value));
-    else anomalies_.add(Anomaly::kUnreadableHeader, offset_of(text.data()), name);
+    if (auto value = compact_json(text))
+      values.emplace_back(name, std::move(*value));
+    else
+      anomalies_.add(Anomaly::kUnreadableHeader, offset_of(text.data()), name);
   }
 
   WalkEnd stop(WalkEnd end, const char* position) {

@@ -14,9 +14,7 @@
 namespace telltale::kineto {
 namespace {
 
-std::string_view view(const ValueSpan& span) {
-  return {span.begin, static_cast<std::size_t>(span.end - span.begin)};
-}
+std::string_view view(const ValueSpan& span) { return {span.begin, static_cast<std::size_t>(span.end - span.begin)}; }
 
 // [4, 8, 1]; 0 for what is missing or no size.
 std::array<std::int32_t, 3> three_sizes(const ValueSpan& list) {

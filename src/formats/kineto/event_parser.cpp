@@ -26,9 +26,9 @@ std::string decoded(const StringToken& token) {
 
 EventKey event_key(std::string_view name) {
   constexpr std::pair<std::string_view, EventKey> kKeys[] = {
-      {"ph", EventKey::kPhase},   {"cat", EventKey::kCategory}, {"name", EventKey::kName},
-      {"pid", EventKey::kProcess}, {"tid", EventKey::kThread},   {"ts", EventKey::kTime},
-      {"dur", EventKey::kDuration}, {"args", EventKey::kArguments}, {"id", EventKey::kId},
+      {"ph", EventKey::kPhase},     {"cat", EventKey::kCategory},    {"name", EventKey::kName},
+      {"pid", EventKey::kProcess},  {"tid", EventKey::kThread},      {"ts", EventKey::kTime},
+      {"dur", EventKey::kDuration}, {"args", EventKey::kArguments},  {"id", EventKey::kId},
       {"id2", EventKey::kIdObject}, {"bp", EventKey::kBindingPoint},
   };
   for (const auto& [spelling, key] : kKeys)
@@ -48,8 +48,9 @@ ParseEnd EventParser::parse(const char* event, const char* text_end, EventFields
   const auto predictions = [this]() -> KeyPrediction<EventKey>& {
     return event_keys_[static_cast<unsigned char>(fields_->phase) % event_keys_.size()];
   };
-  const char* p = members(event, predictions, find,
-                          [this](EventKey key, const StringToken&, const char* value) { return take_field(key, value); });
+  const char* p = members(event, predictions, find, [this](EventKey key, const StringToken&, const char* value) {
+    return take_field(key, value);
+  });
   if (p == nullptr) return {failed_at_ >= text_end ? ParseStatus::kIncomplete : ParseStatus::kMalformed, failed_at_};
   return {p > text_end ? ParseStatus::kIncomplete : ParseStatus::kOk, p};
 }
@@ -59,8 +60,8 @@ const char* EventParser::fail(const char* p) {
   return nullptr;
 }
 
-// Walks an object whose bracket is at `p`. `predictions()` are those to go by at the moment, `find(name)` tells the key,
-// `take(key, name, value)` returns what stands behind the value. Null on failure.
+// Walks an object whose bracket is at `p`. `predictions()` are those to go by at the moment, `find(name)` tells the
+// key, `take(key, name, value)` returns what stands behind the value. Null on failure.
 template <typename Predictions, typename Find, typename Take>
 const char* EventParser::members(const char* p, Predictions predictions, Find find, Take take) {
   using Prediction = std::remove_reference_t<decltype(predictions())>;
@@ -207,10 +208,9 @@ const char* EventParser::take_arguments(const char* p) {
   const std::size_t mixed = category.size() == 0 ? 0 : category.size() + static_cast<unsigned char>(category.end[-1]);
   KeyPrediction<ArgumentKey>& prediction = argument_keys_[mixed % argument_keys_.size()];
   const auto predictions = [&]() -> KeyPrediction<ArgumentKey>& { return prediction; };
-  const char* behind = members(p, predictions, find,
-                               [this](ArgumentKey key, const StringToken& name, const char* value) {
-                                 return take_argument(key, name, value);
-                               });
+  const char* behind = members(
+      p, predictions, find,
+      [this](ArgumentKey key, const StringToken& name, const char* value) { return take_argument(key, name, value); });
   fields_->arguments = {p, behind};
   return behind;
 }

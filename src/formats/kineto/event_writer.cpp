@@ -11,9 +11,7 @@ namespace telltale::kineto {
 namespace {
 
 std::string_view view(const StringToken& token) { return {token.begin, token.size()}; }
-std::string_view view(const ValueSpan& span) {
-  return {span.begin, static_cast<std::size_t>(span.end - span.begin)};
-}
+std::string_view view(const ValueSpan& span) { return {span.begin, static_cast<std::size_t>(span.end - span.begin)}; }
 
 constexpr std::string_view kMemoryEventName = "[memory]";
 constexpr std::string_view kModulePrefix = "nn.Module: ";
@@ -199,8 +197,10 @@ void EventWriter::write_label(const EventFields& fields) {
     for_each_member(fields.arguments, [&](const StringToken& key, const ValueSpan& value) {
       if (view(key) != wanted) return;
       is_found = true;
-      if (wanted == "sort_index") label.number = number_in(value).value;
-      else label.text = text_in(value);
+      if (wanted == "sort_index")
+        label.number = number_in(value).value;
+      else
+        label.text = text_in(value);
     });
   }
   if (!is_found) return note(Anomaly::kUnknownMetadata);
@@ -253,9 +253,9 @@ StringId EventWriter::text_of(const StringToken& token) {
   if (token.is_plain) return names_.strings.intern(view(token));
   Repairs repairs;
   const StringId id = names_.strings.intern(unescaped(view(token), repairs));
-  if (repairs.invalid_escape) note(Anomaly::kInvalidEscape);
-  if (repairs.invalid_utf8) note(Anomaly::kInvalidUtf8);
-  if (repairs.control_character) note(Anomaly::kControlCharacter);
+  if (repairs.invalid_escape) note(Anomaly::kInvalidEscape, id);
+  if (repairs.invalid_utf8) note(Anomaly::kInvalidUtf8, id);
+  if (repairs.control_character) note(Anomaly::kControlCharacter, id);
   return id;
 }
 

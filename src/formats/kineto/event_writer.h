@@ -71,14 +71,17 @@ class EventWriter {
     note(Anomaly::kNumberOutOfRange);
     return otherwise;
   }
-  void note(Anomaly anomaly) { into_->batch.anomalies.add(anomaly, byte_offset_, names_.strings[name_]); }
+  void note(Anomaly anomaly) { note(anomaly, name_); }
+  void note(Anomaly anomaly, StringId example) {
+    into_->batch.anomalies.add(anomaly, byte_offset_, names_.strings[example]);
+  }
 
   LocalNames& names_;
   BlockEvents* into_ = nullptr;
   std::uint64_t byte_offset_ = 0;
   StringId name_ = kEmptyString;  // of the event being written
 
-  std::vector<std::optional<Category>> categories_;       // by local string id, likewise below
+  std::vector<std::optional<Category>> categories_;  // by local string id, likewise below
   std::vector<std::optional<CopySpaces>> copy_spaces_;
   std::vector<std::optional<std::optional<StringId>>> compact_;
 

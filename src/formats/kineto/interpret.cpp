@@ -101,9 +101,8 @@ bool is_set(const json& value) { return value == 1 || value == true || value == 
 std::optional<std::int64_t> interpret(TopLevelValues values, Trace& trace) {
   std::optional<std::int64_t> base_time;
   const std::pair<std::string_view, bool Recorded::*> kFlags[] = {
-      {"record_shapes", &Recorded::shapes}, {"with_stack", &Recorded::stacks},
-      {"profile_memory", &Recorded::memory}, {"with_modules", &Recorded::modules},
-      {"with_flops", &Recorded::flops},
+      {"record_shapes", &Recorded::shapes}, {"with_stack", &Recorded::stacks}, {"profile_memory", &Recorded::memory},
+      {"with_modules", &Recorded::modules}, {"with_flops", &Recorded::flops},
   };
   for (auto& [name, text] : values) {
     const json value = json::parse(text, nullptr, false);

@@ -32,10 +32,14 @@ std::optional<std::uint32_t> four_hex_digits(std::string_view text) {
   std::uint32_t value = 0;
   for (const char c : text.substr(0, 4)) {
     value <<= 4;
-    if (c >= '0' && c <= '9') value |= static_cast<std::uint32_t>(c - '0');
-    else if (c >= 'a' && c <= 'f') value |= static_cast<std::uint32_t>(c - 'a' + 10);
-    else if (c >= 'A' && c <= 'F') value |= static_cast<std::uint32_t>(c - 'A' + 10);
-    else return std::nullopt;
+    if (c >= '0' && c <= '9')
+      value |= static_cast<std::uint32_t>(c - '0');
+    else if (c >= 'a' && c <= 'f')
+      value |= static_cast<std::uint32_t>(c - 'a' + 10);
+    else if (c >= 'A' && c <= 'F')
+      value |= static_cast<std::uint32_t>(c - 'A' + 10);
+    else
+      return std::nullopt;
   }
   return value;
 }
@@ -177,12 +181,15 @@ class Compactor {
 
   bool bare_word() {
     std::size_t end = 0;
-    while (end < rest_.size() && !is_space(rest_[end]) && std::string_view(",:[]{}\"").find(rest_[end]) == std::string_view::npos)
+    while (end < rest_.size() && !is_space(rest_[end]) &&
+           std::string_view(",:[]{}\"").find(rest_[end]) == std::string_view::npos)
       ++end;
     const std::string_view word = rest_.substr(0, end);
     if (word.empty()) return false;
-    if (word == "true" || word == "false" || word == "null" || is_json_number(word)) out_ += word;
-    else append_string(word);
+    if (word == "true" || word == "false" || word == "null" || is_json_number(word))
+      out_ += word;
+    else
+      append_string(word);
     rest_.remove_prefix(end);
     return true;
   }

@@ -50,7 +50,8 @@ TEST(CompactJson, repairs_strings) {
 }
 
 TEST(CompactJson, refuses_what_is_no_value) {
-  for (const char* text : {"", "[", "[1 2]", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "[1}", "1 2", "\"abc", "[]]", "{,}"})
+  for (const char* text :
+       {"", "[", "[1 2]", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "[1}", "1 2", "\"abc", "[]]", "{,}"})
     EXPECT_EQ(compact_json(text), std::nullopt) << text;
 }
 

@@ -17,8 +17,12 @@ struct SharedKey {
 
 SharedKey shared(const SpanKey& key, const LocalNames& names, bool is_async) {
   const TrackKey& track = names.tracks[key.track];
-  return {track.process.number, track.thread.number,         key.id.number,
-          names.strings[track.process.text], names.strings[track.thread.text], names.strings[key.id.text],
+  return {track.process.number,
+          track.thread.number,
+          key.id.number,
+          names.strings[track.process.text],
+          names.strings[track.thread.text],
+          names.strings[key.id.text],
           is_async};
 }
 
@@ -66,8 +70,10 @@ void pair_spans(EventList& list, Anomalies& anomalies) {
     }
     for (const Mark& mark : open) {
       anomalies.add(key.is_async ? Anomaly::kUnmatchedAsync : Anomaly::kUnmatchedBegin, mark.byte_offset, mark.name);
-      if (key.is_async) mark.begin->kind = Kind::kInstant;
-      else endless.emplace_back(&key, mark.begin);
+      if (key.is_async)
+        mark.begin->kind = Kind::kInstant;
+      else
+        endless.emplace_back(&key, mark.begin);
     }
   }
   if (endless.empty()) return;
@@ -75,8 +81,8 @@ void pair_spans(EventList& list, Anomalies& anomalies) {
   std::map<SharedKey, Nanoseconds> track_ends;
   for (const BlockEvents& block : list.blocks) {
     for (const BatchEvent& row : block.batch.events) {
-      Nanoseconds& end = track_ends.try_emplace(shared({row.track, {}}, *block.batch.names, false), row.start)
-                             .first->second;
+      Nanoseconds& end =
+          track_ends.try_emplace(shared({row.track, {}}, *block.batch.names, false), row.start).first->second;
       end = std::max(end, row.start + row.duration);
     }
   }

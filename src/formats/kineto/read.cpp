@@ -53,8 +53,7 @@ void note_missing_end(const EventList& list, const Head& head, const TextInput& 
 }  // namespace
 
 Result<Trace> read(TextInput& input, const std::string& path, const ReadOptions& options) {
-  const unsigned threads =
-      options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  const unsigned threads = options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   BlockSource source(input, std::max<std::size_t>(1, options.block_bytes));
   Trace trace;
   trace.format = "kineto";
@@ -71,8 +70,8 @@ Result<Trace> read(TextInput& input, const std::string& path, const ReadOptions&
   if (list->has_ended) {
     const std::size_t tail_size = list->tail.size();
     list->tail.append(kPaddingBytes, kPadding);
-    parse_tail(std::string_view(list->tail).substr(0, tail_size), list->tail_offset, head->is_bare_list,
-               head->values, trace.anomalies);
+    parse_tail(std::string_view(list->tail).substr(0, tail_size), list->tail_offset, head->is_bare_list, head->values,
+               trace.anomalies);
   }
   note_missing_end(*list, *head, input, source.bytes_read(), trace.anomalies);
   trace.text_bytes = source.bytes_read();

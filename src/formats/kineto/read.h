@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "formats/input/text_input.h"
 #include "formats/input/read_options.h"
+#include "formats/input/text_input.h"
 #include "trace/trace.h"
 
 namespace telltale::kineto {
