@@ -82,7 +82,7 @@ std::string cut_around(const std::string& name, const std::vector<std::size_t>& 
   for (auto place = places.rbegin(); place != places.rend(); ++place) {
     const std::size_t room = width - display_width(shown);
     const std::string_view piece = std::string_view(name).substr(*place, end - *place);
-    shown = cut_to_width(piece, room - room / 3) + shown;
+    shown.insert(0, cut_to_width(piece, room - room / 3));
     end = *place;
   }
   return cut_to_width(std::string_view(name).substr(0, end), width - display_width(shown)) + shown;

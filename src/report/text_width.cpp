@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace telltale {
 namespace {
@@ -50,8 +51,7 @@ constexpr std::array<Range, 9> kWide = {{{0x1100, 0x115F},
                                          {0x20000, 0x3FFFD}}};
 constexpr std::array<Range, 4> kCombining = {{{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}}};
 
-template <std::size_t kSize>
-bool is_in(const std::array<Range, kSize>& ranges, char32_t value) {
+bool is_in(std::span<const Range> ranges, char32_t value) {
   for (const Range& range : ranges) {
     if (range.first <= value && value <= range.last) return true;
   }
