@@ -7,7 +7,8 @@ A command is a line after "$ " in a ```console block; the lines below it, up to 
 "…" there stands for any text within a line and, alone on a line, for any number of lines. A command that shows no
 output may print what it likes. It must succeed, either way. A ```sh block is a script that must succeed.
 
-The commands run in a scratch folder that looks like the repository's root, so that what they write is thrown away.
+The commands run in a scratch folder that looks like the repository's root, so that what they write is thrown away;
+only `make` runs in the root itself, where it finds what is built already.
 """
 
 import argparse
@@ -73,11 +74,12 @@ def trimmed(lines):
     return "\n".join(line.rstrip() for line in lines).strip("\n").splitlines()
 
 
-def failure_of(command, folder, environment):
+def failure_of(command, root, scratch, environment):
     """What is wrong with a command, or None."""
     text = command.text
+    folder = root if text.startswith("make ") else scratch
     if ONLY_LOOKED_UP.match(text):
-        text = text.replace("make", "make --dry-run", 1) + " > dry_run"
+        text = text.replace("make", "make --dry-run", 1) + " > /dev/null"
     result = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", text], cwd=folder, env=environment, text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if result.returncode != 0:
@@ -101,7 +103,7 @@ def failures_in(markdown, root, environment):
         for entry in root.iterdir():
             Path(folder, entry.name).symlink_to(entry)
         for command in commands:
-            failure = failure_of(command, folder, environment)
+            failure = failure_of(command, root, folder, environment)
             if failure:
                 failures += 1
                 print(f"{markdown}:{command.line}: $ {command.text.strip()}\n{failure}\n")
