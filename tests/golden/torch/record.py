@@ -4,7 +4,7 @@
     record.py FOLDER
 
 For each case FOLDER gets CASE.json.gz, the trace, and CASE.key_averages.json.gz, torch's own tables by name and by
-shape. mlp_sync and resnet50_train, whose traces stand in examples/traces, were recorded the same way.
+shape. The tables of mlp_sync and resnet50_train, whose traces stand in examples/traces, are not made here.
 """
 import gzip
 import json
