@@ -138,7 +138,7 @@ class Writer {
 
   std::string run() {
     const bool is_bare = chance(8);
-    text_ = is_bare ? "[" : "{";
+    text_.push_back(is_bare ? '[' : '{');
     if (!is_bare) {
       headers("", ", ");
       text_ += "\"traceEvents\": [";
