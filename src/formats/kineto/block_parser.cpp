@@ -13,7 +13,7 @@ constexpr std::size_t kQuoteBytes = 80;
 
 class BlockParser {
  public:
-  BlockParser(const TextBlock& block, EventWriter& writer, bool is_after_element) : block_(block), writer_(writer) {
+  BlockParser(const TextBlock& block, EventReader& reader, bool is_after_element) : block_(block), reader_(reader) {
     parsed_.is_after_element = is_after_element;
     parsed_.events.batch.events.reserve(block.size / kTypicalBytesPerEvent);
     parsed_.events.batch.offsets.reserve(block.size / kTypicalBytesPerEvent);
@@ -54,12 +54,13 @@ class BlockParser {
       note(Anomaly::kNotAnEvent, p, next);
       return next;
     }
-    const ParseEnd end = parser_.parse(p, block_.end(), fields_);
+    const ParseEnd end = reader_.parser.parse(p, block_.end(), reader_.fields);
     switch (end.status) {
       case ParseStatus::kIncomplete:
         return stop_inside(p);
       case ParseStatus::kOk:
-        if (!writer_.write(fields_, offset_of(p), parsed_.events)) note(Anomaly::kMalformedEvent, p, end.position);
+        if (!reader_.writer.write(reader_.fields, offset_of(p), parsed_.events))
+          note(Anomaly::kMalformedEvent, p, end.position);
         return end.position;
       case ParseStatus::kMalformed:
         break;
@@ -106,9 +107,7 @@ class BlockParser {
   }
 
   const TextBlock& block_;
-  EventWriter& writer_;
-  EventParser parser_;
-  EventFields fields_;
+  EventReader& reader_;
   ParsedBlock parsed_;
 };
 
@@ -120,8 +119,8 @@ std::shared_ptr<char[]> allocate_block(std::size_t bytes) {
 
 void pad(const TextBlock& block) { std::memset(block.storage.get() + block.size, kPadding, kPaddingBytes); }
 
-ParsedBlock parse_block(const TextBlock& block, EventWriter& writer, bool is_after_element) {
-  return BlockParser(block, writer, is_after_element).run();
+ParsedBlock parse_block(const TextBlock& block, EventReader& reader, bool is_after_element) {
+  return BlockParser(block, reader, is_after_element).run();
 }
 
 }  // namespace telltale::kineto

@@ -6,9 +6,18 @@
 #include <string_view>
 
 #include "formats/kineto/block_events.h"
+#include "formats/kineto/event_parser.h"
 #include "formats/kineto/event_writer.h"
 
 namespace telltale::kineto {
+
+// What one thread needs to read events; it learns from block to block.
+struct EventReader {
+  explicit EventReader(LocalNames& names) : writer(names) {}
+  EventParser parser;
+  EventFields fields;
+  EventWriter writer;
+};
 
 // Text that starts at an element of the event list, followed by padding (see scan.h). A block is meant to end where an
 // event ends; whether it does, only reading it tells.
@@ -43,7 +52,7 @@ struct ParsedBlock {
 
 // Reads the block into rows. In the last block of a file, an event that the end of the text cuts off is counted as
 // truncated and dropped. `is_after_element` is what is true of the text in front of the block.
-ParsedBlock parse_block(const TextBlock& block, EventWriter& writer, bool is_after_element = false);
+ParsedBlock parse_block(const TextBlock& block, EventReader& reader, bool is_after_element = false);
 
 // The first place at or behind `from` where an event seems to start: an opening bracket behind "},", followed by a key
 // that events have. npos when there is none. A guess: the same bytes may stand inside an event.

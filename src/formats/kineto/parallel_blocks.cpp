@@ -27,7 +27,7 @@ struct FinishedBlock {
 // add() may be called by any thread; everything else by one thread when all have finished.
 class Collector {
  public:
-  explicit Collector(EventList& list) : list_(list), writer_(names_for_repeats()) {}
+  explicit Collector(EventList& list) : list_(list), reader_(names_for_repeats()) {}
 
   void add(std::size_t number, FinishedBlock finished) {
     const std::scoped_lock lock(mutex_);
@@ -59,7 +59,7 @@ class Collector {
       unread_ = std::move(both);
       if (!is_worth_trying) return;
       finished.block = std::exchange(unread_, {});
-      finished.parsed = parse_block(finished.block, writer_, list_.ends_after_element);
+      finished.parsed = parse_block(finished.block, reader_, list_.ends_after_element);
       finished.parsed.events.batch.names = list_.names.front().get();
     }
     const ParsedBlock& parsed = finished.parsed;
@@ -79,7 +79,7 @@ class Collector {
 
   std::mutex mutex_;
   EventList& list_;
-  EventWriter writer_;
+  EventReader reader_;
   std::map<std::size_t, FinishedBlock> waiting_;
   std::size_t next_number_ = 0;
   TextBlock unread_;
@@ -115,10 +115,10 @@ class Dispenser {
 };
 
 void work(Dispenser& dispenser, Collector& collector, LocalNames& names) {
-  EventWriter writer(names);
+  EventReader reader(names);
   while (auto next = dispenser.next()) {
     FinishedBlock finished{std::move(next->block), {}};
-    finished.parsed = parse_block(finished.block, writer);
+    finished.parsed = parse_block(finished.block, reader);
     finished.parsed.events.batch.names = &names;
     collector.add(next->number, std::move(finished));
   }
