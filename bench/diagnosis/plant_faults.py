@@ -26,11 +26,11 @@ import torch._inductor.config
 from planting import cases, device, processes  # noqa: F401
 from planting.case import CASES, Case
 from planting.fixes import COMPILING, GENERIC
-from planting.measure import measured, recorded, step_with
+from planting.measure import measured, recorded, rehearse, step_with
 from planting.truth import FAULTY, FAULTY_AGAIN, RECORDED, merge_into, row_of
 
 SECONDS_FOR_A_CASE = 150
-SECONDS_TO_START_A_CASE = 45  # with less time left than this, the next case is not started
+SECONDS_TO_START_A_CASE = 25  # with less time left than this, the next case is not started
 
 
 class Notebook:
@@ -59,6 +59,8 @@ def fixes_of(case: Case) -> list[str]:
 def measure_case(case: Case, notebook: Notebook, shrink: int, leave_out: set[str]) -> None:
     """The compiled variants come last: what they leave in the process is the hardest to clean up."""
     fixes = [fix for fix in fixes_of(case) if fix not in leave_out]
+    rehearse(case, shrink)
+    device.release_everything()
     notebook.note(case, FAULTY, measured(case, None, shrink))
     for fix in fixes:
         if fix not in COMPILING:
@@ -129,7 +131,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--compile-ahead", type=int, default=0, metavar="N", help="first compile N cases at a time")
     parser.add_argument("--leave-out", nargs="*", default=[], metavar="FIX", help="fixes not to measure")
     parser.add_argument("--shrink", type=int, default=1, help="divide batches, to try a case without a GPU")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()  # cases may follow options
     unknown = set(options.cases) - set(CASES)
     if unknown:
         parser.error(f"no such case: {', '.join(sorted(unknown))}")

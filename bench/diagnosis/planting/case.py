@@ -31,7 +31,8 @@ class Case:
     without: dict[str, str] = field(default_factory=dict)  # fix that makes no sense here: why
     environment: dict[str, str] = field(default_factory=dict)  # of the process; the planted fix removes it
     warmups: int = 5
-    steps: int | None = None  # steps a timing; None: as many as take about a second, 5 to 40
+    steps: int | None = None  # steps in a row that is timed; None: as many as take about a second, 5 to 40
+    rows: int = 5
     stacks: bool = True  # recorded with Python frames
 
 

@@ -1,4 +1,4 @@
-"""The device that cases run on. Nothing here starts CUDA on import: the parent forks, and a fork inherits no context."""
+"""The device that cases run on. Importing this starts no CUDA: the parent forks, and a fork inherits no context."""
 
 import gc
 

@@ -49,6 +49,8 @@ def fused_optimizer(work: Workload) -> None:
 def channels_last(work: Workload) -> None:
     if not work.has_convolutions:
         raise NotApplicable("no convolutions")
+    if not isinstance(work.batches, list):
+        raise NotApplicable("left to the loader")
     work.model = work.model.to(memory_format=torch.channels_last)
     work.batches = [
         tuple(t.contiguous(memory_format=torch.channels_last) if t.dim() == 4 else t for t in batch)
@@ -58,7 +60,9 @@ def channels_last(work: Workload) -> None:
 
 @generic
 def pin_memory(work: Workload) -> None:
-    if not work.has_host_batches:
+    if not isinstance(work.batches, list):
+        raise NotApplicable("left to the loader")
+    if all(tensor.is_cuda for batch in work.batches for tensor in batch):
         raise NotApplicable("no batches from the host")
     work.batches = [tuple(tensor.pin_memory() for tensor in batch) for batch in work.batches]
     work.non_blocking = True

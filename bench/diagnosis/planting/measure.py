@@ -64,15 +64,15 @@ def mean_ms(step: Callable[[], None], count: int) -> float:
 
 
 def step_ms(case: Case, step: Callable[[], None]) -> float:
-    """The median of three means of a row of steps: the host may run ahead inside a row, as it does in training."""
+    """The median of the means of some rows of steps: inside a row the host may run ahead, as it does in training."""
     for _ in range(case.warmups):
         step()
     count = case.steps or max(5, min(40, int(1000 / max(1.0, mean_ms(step, 3)))))
-    return statistics.median(mean_ms(step, count) for _ in range(3))
+    return statistics.median(mean_ms(step, count) for _ in range(case.rows))
 
 
 def measured(case: Case, fix: str | None, shrink: int = 1) -> dict:
-    """{"ms", "peak_mib"} of a variant, or {"skipped": why}. For larger_batch, the time of the faulty batch's samples."""
+    """{"ms", "peak_mib"} of a variant, or {"skipped": why}. For larger_batch, the time of half of its samples."""
     limit = SECONDS_FOR_A_COMPILED_FIX if fix in COMPILING else SECONDS_FOR_A_FIX
     try:
         with at_most(limit):
@@ -88,6 +88,14 @@ def measured(case: Case, fix: str | None, shrink: int = 1) -> dict:
         return {"skipped": f"failed: {type(error).__name__}: {first_line}"[:240]}
     finally:
         device.release_everything()
+
+
+def rehearse(case: Case, shrink: int = 1) -> None:
+    """What a process pays once (libraries, clocks, compiler workers) is paid before the first measurement."""
+    step = step_with(case, None, shrink)
+    for _ in range(case.warmups):
+        step()
+    device.synchronize()
 
 
 def record(step: Callable[[], None], path: Path, stacks: bool) -> None:

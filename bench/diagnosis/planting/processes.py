@@ -13,8 +13,9 @@ def start(work: Callable[[], None], environment: dict[str, str]) -> int:
     sys.stdout.flush()
     child = os.fork()
     if child:
+        own_group(child)  # here as well: we may want to end it before it gets to its own call
         return child
-    os.setpgid(0, 0)
+    own_group(0)
     os.environ.update(environment)
     status = 0
     try:
@@ -25,6 +26,13 @@ def start(work: Callable[[], None], environment: dict[str, str]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)  # no handlers: the compiler's would wait for its workers
+
+
+def own_group(process: int) -> None:
+    try:
+        os.setpgid(process, 0)
+    except ProcessLookupError:
+        pass  # has ended already
 
 
 def end(child: int) -> None:

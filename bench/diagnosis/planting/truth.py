@@ -10,18 +10,22 @@ from planting.case import CASES, Case
 NOTE = (
     "step_ms: the unprofiled faulty step, in the process and just before the trace was recorded. gains: percent of the "
     "step saved by each fix applied alone, unprofiled, both sides in one process that had recorded nothing; "
-    "larger_batch: per sample at twice the batch. noise_percent: two plain runs apart; clear: the planted fix gains more "
-    "than the noise. skipped: fixes that were not measured, and why. peak_mib: device memory at its highest, by fix "
-    "(none: the faulty step). source: where the fault is in the program that was recorded."
+    "larger_batch: per sample at twice the batch. noise_percent: how far apart three plain runs are, two of them in "
+    "one process; clear: the planted fix gains more than the noise. skipped: fixes not measured, and why. peak_mib: "
+    "device memory at its highest, by fix (none: the faulty step). source: the function at fault in the program "
+    "that was recorded, by the line of its def."
 )
 
 FAULTY, FAULTY_AGAIN, RECORDED = "none", "none again", "recorded"
 
 
 def sources_of_faults() -> dict[str, dict]:
-    """Finds the comments `# fault: case ...` in our programs: the line and function that a diagnosis should name."""
-    found = {}
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    """Finds the comments `# fault: case ...` in our programs: the function that a diagnosis should name, and its line.
+
+    The line is that of the `def`, since that is the one that a trace knows.
+    """
+    found, root = {}, Path(__file__).parent
+    for path in sorted(root.rglob("*.py")):
         text = path.read_text()
         functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
         for number, line in enumerate(text.splitlines(), 1):
@@ -31,7 +35,8 @@ def sources_of_faults() -> dict[str, dict]:
             around = [f for f in functions if f.lineno <= number <= f.end_lineno]
             innermost = max(around, key=lambda f: f.lineno)
             for name in mark[1].split():
-                found[name] = {"file": path.name, "line": number, "function": innermost.name}
+                file = path.relative_to(root.parent).as_posix()
+                found[name] = {"file": file, "line": innermost.lineno, "function": innermost.name}
     return found
 
 
@@ -41,7 +46,8 @@ def row_of(case: Case, measurements: dict[str, dict]) -> dict | None:
     if len(plain) < 2 or RECORDED not in measurements:
         return None
     faulty = sum(plain) / 2
-    noise = 100 * abs(plain[0] - plain[1]) / faulty
+    plain.append(measurements[RECORDED]["ms"])
+    noise = 100 * (max(plain) - min(plain)) / faulty
     fixes = {fix: m for fix, m in measurements.items() if fix not in (FAULTY, FAULTY_AGAIN, RECORDED)}
     gains = {fix: round(100 * (1 - m["ms"] / faulty), 1) for fix, m in fixes.items() if "ms" in m}
     row = {

@@ -1,8 +1,7 @@
 """One training step, kept in parts so that a fix can replace a part without knowing the program."""
 
 import contextlib
-import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -14,7 +13,7 @@ from planting.device import DEVICE
 @dataclass
 class Workload:
     model: nn.Module  # on the device
-    batches: list[tuple[Tensor, ...]]  # taken in turn; those on the host are copied in the step
+    batches: Iterable[tuple[Tensor, ...]]  # gone through again and again; those on the host are copied in the step
     loss: Callable[..., Tensor]  # (model, *batch) -> scalar
     optimizer: type[torch.optim.Optimizer] = torch.optim.AdamW
     fused: bool = False
@@ -27,16 +26,17 @@ class Workload:
     after: Callable[[Tensor, nn.Module], None] | None = None  # (loss, model), at the end of a step
 
     @property
-    def has_host_batches(self) -> bool:
-        return any(tensor.device.type == "cpu" for batch in self.batches for tensor in batch)
-
-    @property
     def has_convolutions(self) -> bool:
         return any(isinstance(module, nn.Conv2d) for module in self.model.modules())
 
     @property
     def computes_in_16_bits(self) -> bool:
         return self.autocast is not None or next(self.model.parameters()).dtype.itemsize == 2
+
+
+def endless(batches: Iterable[tuple[Tensor, ...]]) -> Iterator[tuple[Tensor, ...]]:
+    while True:
+        yield from batches
 
 
 def step_of(work: Workload) -> Callable[[], None]:
@@ -46,7 +46,7 @@ def step_of(work: Workload) -> Callable[[], None]:
     called = torch.compile(model, mode=mode, dynamic=work.dynamic) if mode else model
     options = {"fused": True} if work.fused else {}
     optimizer = work.optimizer(model.parameters(), lr=1e-5, **options)
-    batches = itertools.cycle(work.batches)
+    batches = endless(work.batches)
     autocast = contextlib.nullcontext
     if work.autocast is not None:
         autocast = lambda: torch.autocast(DEVICE, work.autocast)  # noqa: E731

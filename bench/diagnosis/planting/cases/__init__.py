@@ -1,3 +1,4 @@
 """Importing this package fills planting.case.CASES. A new case is a function in one of these files."""
 
-from planting.cases import compilation, copies, kernels, memory, python_time, synchronisation  # noqa: F401
+# In the order in which they are run: the slowest come last.
+from planting.cases import copies, synchronisation, python_time, kernels, memory, compilation  # noqa: F401, I001

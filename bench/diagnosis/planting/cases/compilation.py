@@ -28,10 +28,12 @@ def compiled_and_healthy(plan: Plan) -> Workload:
     },
     warmups=2,
     steps=1,
+    rows=5,
     stacks=False,  # the compiler's own frames would be a hundred times the program's
 )
 def compiled_for_every_length(plan: Plan) -> Workload:
     torch._inductor.config.force_disable_caches = True  # a real program meets its lengths for the first time
+    torch._inductor.config.triton.autotune_pointwise = False  # thousands of trial launches would fill the trace
     torch._dynamo.config.recompile_limit = 1000
     longest = 4096
     lengths = itertools.count(longest // 2, 8)

@@ -17,6 +17,26 @@ def pageable_batch(plan: Plan) -> Workload:
     return Workload(mlp(1024, 4096, 1024, 16), batches, classification, autocast=torch.bfloat16)
 
 
+class Pictures(torch.utils.data.Dataset):
+    """Made, not read: the work of decoding and resizing, without the files."""
+
+    def __len__(self) -> int:
+        return 1 << 20
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        raw = torch.randint(0, 255, (1, 3, 256, 256), dtype=torch.uint8).float()
+        return F.interpolate((raw / 255 - 0.45) / 0.22, size=(128, 128), mode="bilinear")[0], index % 1000
+
+
+@case("data_loading", "loader_workers", "eight workers instead of one")
+def one_loader_worker(plan: Plan) -> Workload:
+    layers = [nn.Conv2d(3, 64, 7, 4), nn.ReLU(), nn.Conv2d(64, 128, 3, 2), nn.ReLU(), nn.AdaptiveAvgPool2d(1)]
+    model = nn.Sequential(*layers, nn.Flatten(), nn.Linear(128, 1000)).to(DEVICE)
+    workers = 8 if plan.has("loader_workers") else 1
+    loader = torch.utils.data.DataLoader(Pictures(), plan.batch(32), num_workers=workers)
+    return Workload(model, loader, classification, autocast=torch.bfloat16)
+
+
 class Recommender(nn.Module):
     def __init__(self, features: int, values: int, width: int = 32):
         super().__init__()

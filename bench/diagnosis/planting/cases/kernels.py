@@ -1,7 +1,6 @@
 """Faults in what the device is asked to compute, and how."""
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from planting.case import Plan, case
@@ -53,7 +52,7 @@ def layout_back_and_forth(plan: Plan) -> Workload:
 @case("misaligned_dims", "pad_dims", "widths padded to multiples of 64")
 def odd_widths(plan: Plan) -> Workload:
     narrow, wide = (2048, 4096) if plan.has("pad_dims") else (2047, 4093)
-    model = mlp(narrow, wide, narrow, wide, narrow)  # fault: odd_widths
+    model = mlp(narrow, wide, narrow, wide, narrow)
     x = on_device(plan.batch(8192), narrow)
     return Workload(model, [(x,)], energy, autocast=torch.bfloat16)
 
@@ -87,12 +86,20 @@ def norm_in_pieces(plan: Plan) -> Workload:
     return Workload(model, [(x,)], energy)
 
 
+class Retrieval(nn.Module):
+    """Scores each query against every item: a softmax over rows that are few and very long."""
+
+    def __init__(self, items: int, width: int):
+        super().__init__()
+        self.query = nn.Linear(width, width, device=DEVICE)
+        self.register_buffer("items", on_device(width, items), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.query(x) @ self.items
+
+
 @case("underfilled_gpu", "larger_batch", "twice the batch, counted per sample")
-def recurrence_over_few_rows(plan: Plan) -> Workload:
-    model = nn.LSTM(256, 256, num_layers=2, batch_first=True, device=DEVICE)
-    x = on_device(plan.batch(8), 256, 256)
-
-    def loss(model: nn.Module, x: Tensor) -> Tensor:
-        return F.mse_loss(model(x)[0], x)
-
-    return Workload(model, [(x,)], loss)
+def few_queries_many_items(plan: Plan) -> Workload:
+    items, width, queries = 4_000_000, 64, plan.batch(8)
+    batch = (on_device(queries, width), labels(queries, items))
+    return Workload(Retrieval(items, width), [batch], classification)

@@ -1,6 +1,7 @@
 """Faults in how memory is used. Most cost memory, not time."""
 
 import itertools
+import math
 
 import torch
 import torch.nn.functional as F
@@ -8,7 +9,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from planting.case import Plan, case
-from planting.device import DEVICE
+from planting.device import DEVICE, ON_GPU
 from planting.models import labels, mlp, on_device
 from planting.workload import Workload
 
@@ -16,23 +17,30 @@ from planting.workload import Workload
 @case(
     "allocator_churn",
     "stable_shapes",
-    "every sequence padded to the longest",
+    "lengths rounded up to a few that come again",
+    also=("expandable_segments",),
     without={"compile_graphs": "each length would be a graph of its own"},
+    warmups=4,
     steps=6,
+    rows=3,
 )
 def longer_every_step(plan: Plan) -> Workload:
     """Every activation grows by 2 MiB a step, the allocator's grain: no block of the last step fits."""
-    width, steps = 1024, 32
-    lengths = itertools.count(plan.batch(48 * 1024), plan.batch(1024))
-    longest = plan.batch(48 * 1024) + steps * plan.batch(1024)
+    if ON_GPU:
+        torch.cuda.memory._set_allocator_settings(f"expandable_segments:{plan.has('expandable_segments')}")
+    width, steps = 256, 40
+    first, growth = plan.batch(272 * 1024), plan.batch(4 * 1024)
+    lengths = itertools.count(first, growth)
+    grain = 8 * growth if plan.has("stable_shapes") else 1
 
     def loss(model: nn.Module, x: Tensor) -> Tensor:
-        rows = longest if plan.has("stable_shapes") else next(lengths)
+        rows = math.ceil(next(lengths) / grain) * grain
         return model(x[:rows]).square().mean()  # fault: longer_every_step
 
-    model = mlp(width, width, width, width, width).to(torch.bfloat16)
-    x = on_device(longest, width, dtype=torch.bfloat16)
-    return Workload(model, [(x,)], loss)
+    layers = [layer for _ in range(8) for layer in (nn.Linear(width, width, bias=False), nn.GELU())]
+    model = nn.Sequential(*layers).to(DEVICE, torch.bfloat16)
+    x = on_device(first + steps * growth, width, dtype=torch.bfloat16)
+    return Workload(model, [(x,)], loss, fused=True)
 
 
 class WithFeatures(nn.Module):

@@ -102,7 +102,7 @@ def collect_every_step(plan: Plan) -> Workload:
 @case("small_batch", "larger_batch", "twice the batch, counted per sample")
 def one_sequence_a_step(plan: Plan) -> Workload:
     layer = nn.TransformerEncoderLayer(512, 8, 2048, dropout=0.0, batch_first=True, norm_first=True, device=DEVICE)
-    model = nn.TransformerEncoder(layer, 3, enable_nested_tensor=False)
+    model = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
     x = on_device(plan.batch(1), 128, 512)
 
     def loss(model: nn.Module, x: Tensor) -> Tensor:

@@ -31,12 +31,12 @@ class CheckedTower(nn.Module):
 
 @case("host_sync", "remove_sync", "the flags gathered on the device")
 def nan_check_every_layer(plan: Plan) -> Workload:
-    model = CheckedTower(12, 2048, at_once=plan.has("remove_sync"))
-    x = on_device(plan.batch(4096), 2048)
+    model = CheckedTower(8, 2048, at_once=plan.has("remove_sync"))
+    x = on_device(plan.batch(6144), 2048)
     return Workload(model, [(x,)], energy, autocast=torch.bfloat16, fused=True)
 
 
-@case("host_sync", "remove_sync", "the loss summed on the device; costs nothing: one refill in a long step")
+@case("host_sync", "remove_sync", "the loss summed on the device; saves next to nothing: one refill in a long step")
 def item_at_the_end(plan: Plan) -> Workload:
     total = 0.0
 
@@ -70,8 +70,8 @@ class Experts(nn.Module):
 
 @case("host_sync", "remove_sync", "torch.nonzero_static with the known count")
 def experts_pick_rows(plan: Plan) -> Workload:
-    count, width = 12, 1024
-    rows = count * plan.batch(4096)
+    count, width = 8, 1024
+    rows = count * plan.batch(6144)
     choice = torch.arange(rows, device=DEVICE) % count
 
     def loss(model: nn.Module, x: Tensor) -> Tensor:
@@ -88,5 +88,5 @@ def experts_pick_rows(plan: Plan) -> Workload:
     environment={"CUDA_LAUNCH_BLOCKING": "1"},
 )
 def launches_that_block(plan: Plan) -> Workload:
-    x = on_device(plan.batch(4096), 1024)
-    return Workload(residual_tower(8, 1024), [(x,)], energy, autocast=torch.bfloat16)
+    x = on_device(plan.batch(8192), 1024)
+    return Workload(residual_tower(5, 1024), [(x,)], energy, autocast=torch.bfloat16)
