@@ -208,7 +208,10 @@ void Assembly::add_details() {
 
 template <typename IsWanted>
 std::vector<EventLink> Assembly::gather_links(IsWanted is_wanted) const {
+  std::size_t count = 0;
+  for (const EventBatch& batch : batches_) count += batch.links.size();
   std::vector<EventLink> links;
+  links.reserve(count);
   for (std::size_t b = 0; b < batches_.size(); ++b) {
     for (const BatchLink& link : batches_[b].links) {
       const EventId event = event_of(b, link.row);
@@ -231,16 +234,26 @@ void Assembly::note(Anomaly anomaly, const std::vector<EventId>& events) {
 }
 
 std::vector<FlowList> Assembly::gather_flows() {
-  std::vector<FlowList> lists;
-  for (EventBatch& batch : batches_) {
+  std::vector<std::size_t> counts;
+  for (const EventBatch& batch : batches_) {
     translator_.select(*batch.names);
     for (const BatchFlowPoint& point : batch.flows) {
       const std::uint32_t kind = translator_.flow_kind(point.kind);
-      if (kind == lists.size()) lists.push_back({translator_.flow_kinds()[kind], {}});
-      lists[kind].points.push_back({point.time - origin_, point.byte_offset, point.id_number,
-                                    translator_.string(point.id), translator_.flow_place(point.place), point.role,
-                                    point.binds_to_next});
+      if (kind == counts.size()) counts.push_back(0);
+      ++counts[kind];
     }
+  }
+  std::vector<FlowList> lists(counts.size());
+  for (std::uint32_t kind = 0; kind < lists.size(); ++kind) {
+    lists[kind].kind = translator_.flow_kinds()[kind];
+    lists[kind].points.reserve(counts[kind]);
+  }
+  for (EventBatch& batch : batches_) {
+    translator_.select(*batch.names);
+    for (const BatchFlowPoint& point : batch.flows)
+      lists[translator_.flow_kind(point.kind)].points.push_back(
+          {point.time - origin_, point.byte_offset, point.id_number, translator_.string(point.id),
+           translator_.flow_place(point.place), point.role, point.binds_to_next});
     batch.flows = {};
   }
   return lists;
@@ -258,7 +271,10 @@ FlowPlaces Assembly::tracks_of_places() const {
 }
 
 void Assembly::place_memory_events() {
+  std::size_t count = 0;
+  for (const EventBatch& batch : batches_) count += batch.memory.size();
   std::vector<BatchMemoryEvent> events;
+  events.reserve(count);
   for (EventBatch& batch : batches_) {
     events.insert(events.end(), batch.memory.begin(), batch.memory.end());
     batch.memory = {};

@@ -113,10 +113,6 @@ class BlockParser {
 
 }  // namespace
 
-std::shared_ptr<char[]> allocate_block(std::size_t bytes) {
-  return std::make_shared_for_overwrite<char[]>(bytes + kPaddingBytes);
-}
-
 void pad(const TextBlock& block) { std::memset(block.storage.get() + block.size, kPadding, kPaddingBytes); }
 
 ParsedBlock parse_block(const TextBlock& block, EventReader& reader, bool is_after_element) {

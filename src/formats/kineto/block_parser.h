@@ -32,8 +32,6 @@ struct TextBlock {
   std::string_view text() const { return {storage.get(), size}; }
 };
 
-// Memory for a block of so many bytes and the padding behind it.
-std::shared_ptr<char[]> allocate_block(std::size_t bytes);
 // Writes the padding behind a block.
 void pad(const TextBlock& block);
 

@@ -14,7 +14,7 @@ Result<TextBlock> BlockSource::next_uncut(std::size_t bytes) {
   TextBlock block;
   const std::size_t carried = carried_.size;
   block.byte_offset = carried_.byte_offset;
-  block.storage = allocate_block(carried + bytes);
+  block.storage = pool_.allocate(carried + bytes);
   if (carried > 0) std::memcpy(block.storage.get(), carried_.begin(), carried);
   carried_ = {};
   block.size = carried;

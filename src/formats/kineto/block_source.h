@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "formats/input/text_input.h"
 #include "formats/kineto/block_parser.h"
+#include "formats/kineto/block_storage.h"
 
 namespace telltale::kineto {
 
@@ -34,6 +35,7 @@ class BlockSource {
 
   TextInput& input_;
   std::size_t block_bytes_;
+  BlockPool pool_;
   TextBlock carried_;  // read, but behind the last cut
   std::uint64_t bytes_read_ = 0;
   bool is_exhausted_ = false;
