@@ -40,7 +40,7 @@ class RowText {
   }
   RowText& text(const char* column, StringId id) { return add(column, trace_.strings[id]); }
   RowText& event(const char* column, EventId event) { return add(column, describe(trace_, event)); }
-  operator std::string() const { return text_; }
+  std::string str() const { return text_; }
 
  private:
   const Trace& trace_;
@@ -83,7 +83,7 @@ class Comparison {
           RowText text(trace);
           text.event("event", (trace.*table_of).event(row));
           columns(trace, (trace.*table_of).row(row), text);
-          return std::string(text);
+          return text.str();
         });
   }
 
@@ -107,17 +107,18 @@ class Comparison {
 void compare_places(Comparison& comparison) {
   comparison.table(
       "process", [](const Trace& trace) { return trace.processes.size(); },
-      [](const Trace& trace, std::size_t i) -> std::string {
+      [](const Trace& trace, std::size_t i) {
         const Process& process = trace.processes[i];
         return RowText(trace)
             .text("name", process.name)
             .text("labels", process.labels)
             .add("native id", process.native_id)
-            .add("sort index", process.sort_index);
+            .add("sort index", process.sort_index)
+            .str();
       });
   comparison.table(
       "track", [](const Trace& trace) { return trace.tracks.size(); },
-      [](const Trace& trace, std::size_t i) -> std::string {
+      [](const Trace& trace, std::size_t i) {
         const Track& track = trace.tracks[i];
         return RowText(trace)
             .text("name", track.name)
@@ -127,11 +128,12 @@ void compare_places(Comparison& comparison) {
             .add("native id", track.native_id)
             .add("sort index", track.sort_index)
             .add("first event", track.first_event)
-            .add("events", track.event_count);
+            .add("events", track.event_count)
+            .str();
       });
   comparison.table(
       "device", [](const Trace& trace) { return trace.devices.size(); },
-      [](const Trace& trace, std::size_t i) -> std::string {
+      [](const Trace& trace, std::size_t i) {
         const Device& device = trace.devices[i];
         return RowText(trace)
             .add("id", device.id)
@@ -143,36 +145,39 @@ void compare_places(Comparison& comparison) {
             .add("warp size", device.warp_size)
             .add("threads", device.max_threads_per_multiprocessor)
             .add("registers", device.registers_per_multiprocessor)
-            .add("shared memory", device.shared_memory_per_multiprocessor);
+            .add("shared memory", device.shared_memory_per_multiprocessor)
+            .str();
       });
 }
 
 void compare_events(Comparison& comparison) {
   const SizeOf events = [](const Trace& trace) { return trace.events.size(); };
-  comparison.table("event", events, [](const Trace& trace, std::size_t i) -> std::string {
+  comparison.table("event", events, [](const Trace& trace, std::size_t i) {
     const auto event = static_cast<EventId>(i);
     return RowText(trace)
         .add("name", trace.name(event))
         .add("kind", name_of(trace.events.kind[event]))
         .add("track", trace.events.track[event])
         .add("start", trace.events.start[event])
-        .add("duration", trace.events.duration[event]);
+        .add("duration", trace.events.duration[event])
+        .str();
   });
-  comparison.table("parent of event", events, [](const Trace& trace, std::size_t i) -> std::string {
-    return RowText(trace).event("event", static_cast<EventId>(i)).event("parent", trace.events.parent[i]);
+  comparison.table("parent of event", events, [](const Trace& trace, std::size_t i) {
+    return RowText(trace).event("event", static_cast<EventId>(i)).event("parent", trace.events.parent[i]).str();
   });
-  comparison.table("cause of event", events, [](const Trace& trace, std::size_t i) -> std::string {
-    return RowText(trace).event("event", static_cast<EventId>(i)).event("cause", trace.events.cause[i]);
+  comparison.table("cause of event", events, [](const Trace& trace, std::size_t i) {
+    return RowText(trace).event("event", static_cast<EventId>(i)).event("cause", trace.events.cause[i]).str();
   });
   comparison.table(
       "step", [](const Trace& trace) { return trace.steps.size(); },
-      [](const Trace& trace, std::size_t i) -> std::string {
+      [](const Trace& trace, std::size_t i) {
         const Step& step = trace.steps[i];
         return RowText(trace)
             .add("index", step.index)
             .event("event", step.event)
             .add("start", step.start)
-            .add("duration", step.duration);
+            .add("duration", step.duration)
+            .str();
       });
 }
 
@@ -246,7 +251,7 @@ void compare_texts(Comparison& comparison) {
 void compare_other_tables(Comparison& comparison) {
   comparison.table(
       "memory event", [](const Trace& trace) { return trace.memory.size(); },
-      [](const Trace& trace, std::size_t i) -> std::string {
+      [](const Trace& trace, std::size_t i) {
         const MemoryEvents& memory = trace.memory;
         return RowText(trace)
             .add("time", memory.time[i])
@@ -256,41 +261,43 @@ void compare_other_tables(Comparison& comparison) {
             .add("reserved", memory.total_reserved[i])
             .add("device", memory.device[i])
             .add("track", memory.track[i])
-            .event("event", memory.event[i]);
+            .event("event", memory.event[i])
+            .str();
       });
   comparison.table(
       "counter series", [](const Trace& trace) { return trace.counters.series.size(); },
-      [](const Trace& trace, std::size_t i) -> std::string {
+      [](const Trace& trace, std::size_t i) {
         const CounterSeries& series = trace.counters.series[i];
         return RowText(trace)
             .text("name", series.name)
             .text("series", series.series)
             .add("track", series.track)
             .add("first", series.first)
-            .add("count", series.count);
+            .add("count", series.count)
+            .str();
       });
   comparison.table(
       "counter value", [](const Trace& trace) { return trace.counters.size(); },
-      [](const Trace& trace, std::size_t i) -> std::string {
-        return RowText(trace).add("time", trace.counters.time[i]).add("value", trace.counters.value[i]);
+      [](const Trace& trace, std::size_t i) {
+        return RowText(trace).add("time", trace.counters.time[i]).add("value", trace.counters.value[i]).str();
       });
   comparison.table(
       "flow", [](const Trace& trace) { return trace.flows.size(); },
-      [](const Trace& trace, std::size_t i) -> std::string {
+      [](const Trace& trace, std::size_t i) {
         const Flow& flow = trace.flows[i];
-        return RowText(trace).text("name", flow.name).event("from", flow.from).event("to", flow.to);
+        return RowText(trace).text("name", flow.name).event("from", flow.from).event("to", flow.to).str();
       },
       Comparison::Order::kDoesNotMatter);
   comparison.table(
       "anomaly", [](const Trace&) { return static_cast<std::size_t>(kAnomalyCount); },
-      [](const Trace& trace, std::size_t i) -> std::string {
+      [](const Trace& trace, std::size_t i) {
         const auto anomaly = static_cast<Anomaly>(i);
-        return RowText(trace).add("kind", name_of(anomaly)).add("count", trace.anomalies.count(anomaly));
+        return RowText(trace).add("kind", name_of(anomaly)).add("count", trace.anomalies.count(anomaly)).str();
       });
   comparison.table(
       "metadata", [](const Trace& trace) { return trace.metadata.size(); },
-      [](const Trace& trace, std::size_t i) -> std::string {
-        return RowText(trace).add("key", trace.metadata[i].first).add("value", trace.metadata[i].second);
+      [](const Trace& trace, std::size_t i) {
+        return RowText(trace).add("key", trace.metadata[i].first).add("value", trace.metadata[i].second).str();
       });
 }
 
@@ -305,7 +312,7 @@ std::string text_of(const Trace& trace, const Distributed& info) {
     text.add("size", group.size);
     for (const std::int64_t rank : group.ranks) text.add("rank", rank);
   }
-  return text;
+  return text.str();
 }
 
 std::string text_of(const Trace& trace, const Recorded& recorded) {
@@ -314,7 +321,8 @@ std::string text_of(const Trace& trace, const Recorded& recorded) {
       .add("stacks", recorded.stacks)
       .add("memory", recorded.memory)
       .add("modules", recorded.modules)
-      .add("flops", recorded.flops);
+      .add("flops", recorded.flops)
+      .str();
 }
 
 }  // namespace
