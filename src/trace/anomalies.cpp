@@ -27,6 +27,7 @@ constexpr std::array<Declaration, kAnomalyCount> kDeclarations = {{
     {"control_character", "A string holds a raw control character; it was kept."},
     {"unmatched_begin", "A begin event has no end; it was closed at the end of its track."},
     {"unmatched_end", "An end event has no begin; it was skipped."},
+    {"end_arguments", "An end event has arguments of its own; only those of its begin were kept."},
     {"unmatched_async", "An async begin has no end; it was kept as an instant."},
     {"flow_without_start", "A flow ends that never started; no link was made."},
     {"flow_without_end", "A flow starts that never ends; no link was made."},

@@ -25,6 +25,7 @@ enum class Anomaly : std::uint8_t {
   kControlCharacter,        // a raw control character in a string; kept as it is
   kUnmatchedBegin,          // a B without its E; closed at the end of its track
   kUnmatchedEnd,            // an end (E, async e) without its begin; skipped
+  kEndArguments,            // an end (E, async e) with arguments of its own; they are left out, the begin's count
   kUnmatchedAsync,          // an async begin without its end; kept as an instant
   kFlowWithoutStart,        // a flow end or step whose start is missing; no link made
   kFlowWithoutEnd,          // a flow start that nothing ends; no link made

@@ -104,8 +104,11 @@ std::vector<Pair> pairs_in_time_order(std::map<Key, std::vector<const SlowEvent*
 
 void append_durations(const SlowDocument& document, std::vector<SlowRow>& rows, Anomalies& anomalies) {
   std::map<std::pair<SlowId, SlowId>, std::vector<const SlowEvent*>> threads;
-  for (const SlowEvent& event : document.events)
+  for (const SlowEvent& event : document.events) {
     if (event.phase == 'B' || event.phase == 'E') threads[{event.process, event.thread}].push_back(&event);
+    const bool is_end = std::string_view("EeF").find(event.phase) != std::string_view::npos;
+    if (is_end && !event.arguments.empty()) anomalies.add(Anomaly::kEndArguments, event.byte_offset);
+  }
   std::vector<SlowRow> open;
   for (const auto& [begin, end] : pairs_in_time_order(threads, "B")) {
     if (begin == nullptr) {

@@ -57,7 +57,8 @@ bool EventWriter::write(const EventFields& fields, std::uint64_t byte_offset, Bl
       return true;
     }
     case 'E':
-      return write_end(fields), true;
+      write_end(fields, {track_of(fields, TrackKind::kThread), {}}, false);
+      return true;
     case 'i':
     case 'I':
     case 'R':
@@ -119,16 +120,16 @@ bool EventWriter::write_async(const EventFields& fields) {
       return true;
     case 'e':
     case 'F':
-      into_->ends.push_back({fields.time, key, byte_offset_, name_, true});
+      write_end(fields, key, true);
       return true;
     default:
       return write_row(fields, Kind::kInstant, track);
   }
 }
 
-void EventWriter::write_end(const EventFields& fields) {
-  const SpanKey key{track_of(fields, TrackKind::kThread), {}};
-  into_->ends.push_back({fields.time, key, byte_offset_, name_, false});
+void EventWriter::write_end(const EventFields& fields, const SpanKey& key, bool is_async) {
+  if (fields.has_argument != 0 || !fields.unknown_arguments.empty()) note(Anomaly::kEndArguments);
+  into_->ends.push_back({fields.time, key, byte_offset_, name_, is_async});
 }
 
 void EventWriter::write_memory(const EventFields& fields) {

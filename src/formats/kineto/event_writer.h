@@ -40,7 +40,7 @@ class EventWriter {
   bool write_row(const EventFields& fields, Kind kind, TrackId track);
   bool write_instant(const EventFields& fields);
   bool write_async(const EventFields& fields);
-  void write_end(const EventFields& fields);
+  void write_end(const EventFields& fields, const SpanKey& key, bool is_async);
   void write_memory(const EventFields& fields);
   void write_counters(const EventFields& fields);
   void write_flow(const EventFields& fields);
