@@ -16,7 +16,8 @@ constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
 std::string sample_text(std::size_t bytes) {
   std::string text;
-  for (std::int64_t i = 0; text.size() < bytes; ++i) text += "{\"ph\": \"X\", \"ts\": " + std::to_string(i * 7919) + "},\n";
+  for (std::int64_t i = 0; text.size() < bytes; ++i)
+    text += "{\"ph\": \"X\", \"ts\": " + std::to_string(i * 7919) + "},\n";
   text.resize(bytes);
   return text;
 }
