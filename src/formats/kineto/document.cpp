@@ -94,6 +94,10 @@ Head parse_head(std::string_view text, Anomalies& anomalies) {
   Head head;
   const char* begin = text.data();
   const char* end = begin + text.size();
+  if (text.size() < kByteOrderMark.size() && kByteOrderMark.starts_with(text)) {
+    head.status = HeadStatus::kIncomplete;
+    return head;
+  }
   const char* p = skip_space(text.starts_with(kByteOrderMark) ? begin + kByteOrderMark.size() : begin);
   if (p >= end) {
     head.status = HeadStatus::kIncomplete;
