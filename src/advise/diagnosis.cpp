@@ -1,0 +1,65 @@
+#include "advise/diagnosis.h"
+
+#include <algorithm>
+
+#include "replay/step_graph.h"
+
+namespace telltale {
+namespace {
+
+// What each device did in the timing's window, a step.
+std::vector<DeviceUse> device_uses(const Trace& trace, const StepTiming& timing) {
+  std::vector<DeviceUse> uses;
+  for (const Device& device : trace.devices) {
+    DeviceUse use{device.id, device.name, 0, 0, 0};
+    std::vector<Interval> work;
+    double kernels = 0;
+    for (const Track& track : trace.tracks) {
+      if (track.kind != TrackKind::kStream || track.device != device.id) continue;
+      for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
+        const Interval when{trace.events.start[event], trace.events.end(event)};
+        if (!is_device_work(trace.events.kind[event]) || when.end <= timing.window.begin ||
+            when.begin >= timing.window.end)
+          continue;
+        work.push_back(when);
+        if (trace.events.kind[event] == Kind::kKernel && when.begin >= timing.window.begin) ++kernels;
+      }
+    }
+    if (work.empty()) continue;
+    const auto busy = static_cast<double>(total_length(clipped(united(std::move(work)), timing.window)));
+    use.busy_ns = static_cast<Nanoseconds>(busy / timing.periods);
+    use.idle_ns = timing.period() - use.busy_ns;
+    use.kernels = static_cast<std::int64_t>(kernels / timing.periods + 0.5);
+    uses.push_back(use);
+  }
+  return uses;
+}
+
+}  // namespace
+
+double Diagnosis::observer_percent() const {
+  if (recorded_ns <= 0) return 0;
+  return std::max(0.0, 100.0 * static_cast<double>(recorded_ns - unobserved_ns) / static_cast<double>(recorded_ns));
+}
+
+Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
+  Diagnosis diagnosis;
+  diagnosis.timing = step_timing(trace, options.steps);
+  const std::vector<HostWork> host_work = host_work_by_event(trace);
+  diagnosis.breakdown = step_breakdown(trace, diagnosis.timing, host_work);
+  diagnosis.recorded_ns = diagnosis.breakdown.step;
+  diagnosis.unobserved_ns = diagnosis.recorded_ns;
+  diagnosis.devices = device_uses(trace, diagnosis.timing);
+  const std::vector<Phase> phases = phase_by_event(trace, host_work);
+  diagnosis.phases = phase_times(trace, diagnosis.timing, phases);
+  diagnosis.modules = module_times(trace, diagnosis.timing, phases);
+  diagnosis.kernels = kernel_summary(trace, diagnosis.timing);
+  diagnosis.queue = launch_queue(trace, diagnosis.timing, diagnosis.breakdown.device);
+  diagnosis.syncs = sync_points(trace, diagnosis.timing, diagnosis.breakdown);
+  diagnosis.copies = copy_summary(trace, diagnosis.timing);
+  diagnosis.memory = memory_summary(trace, diagnosis.timing);
+  diagnosis.communication = communication(trace, diagnosis.timing);
+  return diagnosis;
+}
+
+}  // namespace telltale

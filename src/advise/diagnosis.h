@@ -1,0 +1,65 @@
+// Everything `telltale analyze` knows about a trace. All views read this, and compute nothing of their own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "advise/finding.h"
+#include "analysis/breakdown.h"
+#include "analysis/communication.h"
+#include "analysis/copy_summary.h"
+#include "analysis/kernel_summary.h"
+#include "analysis/launch_queue.h"
+#include "analysis/memory_summary.h"
+#include "analysis/module_times.h"
+#include "analysis/phases.h"
+#include "analysis/step_timing.h"
+#include "analysis/sync_points.h"
+#include "trace/trace.h"
+
+namespace telltale {
+
+struct DeviceUse {
+  DeviceId id = 0;
+  std::string name;
+  Nanoseconds busy_ns = 0, idle_ns = 0;  // a step
+  std::int64_t kernels = 0;              // a step, rounded
+  double utilization_percent() const {
+    return busy_ns + idle_ns == 0 ? 0 : 100.0 * static_cast<double>(busy_ns) / static_cast<double>(busy_ns + idle_ns);
+  }
+};
+
+struct Diagnosis {
+  std::string path;  // as the caller names it
+  StepTiming timing;
+  Nanoseconds recorded_ns = 0;    // a step as it was recorded: what the breakdown adds up to
+  Nanoseconds unobserved_ns = 0;  // a step as it would have been without a profiler
+  StepBreakdown breakdown;
+  std::vector<DeviceUse> devices;
+  std::vector<PhaseTime> phases;
+  std::vector<ModuleTime> modules;
+  KernelSummary kernels;
+  LaunchQueue queue;
+  std::vector<SyncPoint> syncs;
+  CopySummary copies;
+  std::optional<MemorySummary> memory;
+  Communication communication;
+  std::vector<Finding> findings;     // by falling likely saving; those of memory and trust after those of time
+  std::vector<std::string> remarks;  // what a reader should know before trusting the rest, as sentences
+
+  // How much of the recorded step was the profiler's own, in percent; never negative.
+  double observer_percent() const;
+};
+
+struct DiagnosisOptions {
+  std::optional<StepRange> steps;
+  std::vector<std::string> rules;   // only these; all when empty
+  double least_saving_percent = 1;  // findings about time below it are left out
+};
+
+Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options = {});
+
+}  // namespace telltale

@@ -1,0 +1,3 @@
+#include "advise/diagnosis.h"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,85 @@
+// What a rule says: what is wrong, where, how to mend it, and what that would buy.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/source_line.h"
+#include "base/time.h"
+#include "trace/trace.h"
+
+namespace telltale {
+
+// Per step of the unobserved program. All zero: the finding costs no time, but memory or trust.
+struct Saving {
+  Nanoseconds low = 0, likely = 0, high = 0;
+};
+
+enum class Confidence : std::uint8_t { kLow, kMedium, kHigh };
+std::string_view name_of(Confidence confidence);
+
+// The ids are a fixed vocabulary, so that advice can be compared with measurements and applied by tools.
+inline constexpr auto kFixIds = std::to_array<std::string_view>({"loader_workers",
+                                                                 "pin_memory",
+                                                                 "pack_copies",
+                                                                 "build_on_device",
+                                                                 "remove_sync",
+                                                                 "unset_launch_blocking",
+                                                                 "log_less",
+                                                                 "cuda_graph",
+                                                                 "compile",
+                                                                 "compile_graphs",
+                                                                 "vectorise",
+                                                                 "batch_calls",
+                                                                 "freeze_gc",
+                                                                 "stable_shapes",
+                                                                 "tf32",
+                                                                 "bf16",
+                                                                 "pad_dims",
+                                                                 "sdpa",
+                                                                 "fuse_norm",
+                                                                 "fused_optimizer",
+                                                                 "set_to_none",
+                                                                 "drop_bias",
+                                                                 "channels_last",
+                                                                 "contiguous_layout",
+                                                                 "no_checkpointing",
+                                                                 "checkpointing",
+                                                                 "keep_cache",
+                                                                 "expandable_segments",
+                                                                 "detach",
+                                                                 "chunk",
+                                                                 "larger_batch",
+                                                                 "overlap_communication",
+                                                                 "larger_buckets",
+                                                                 "rebalance",
+                                                                 "cooling",
+                                                                 "quantise",
+                                                                 "batch_requests",
+                                                                 "other"});
+
+struct Fix {
+  std::string id;    // one of kFixIds
+  std::string text;  // a sentence
+  std::string code;  // a short change, lines separated by \n; "- " and "+ " where something is replaced
+};
+
+struct Finding {
+  std::string rule;         // "host_sync"
+  std::string title;        // "The GPU waits for the data loader"
+  std::string explanation;  // a sentence or two, with its numbers
+  Saving saving;
+  Confidence confidence = Confidence::kMedium;
+  std::vector<EventId> evidence;  // at most kMaxEvidence, the most telling first
+  std::optional<SourceLine> source;
+  Fix fix;
+  std::vector<std::string> also_explains;  // rules whose finding this one's fix would mend as well
+
+  static constexpr std::size_t kMaxEvidence = 8;
+};
+
+}  // namespace telltale

@@ -1,0 +1,3 @@
+#include "analysis/breakdown.h"
+
+#include <gtest/gtest.h>

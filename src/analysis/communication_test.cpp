@@ -1,0 +1,3 @@
+#include "analysis/communication.h"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,3 @@
+#include "analysis/copy_summary.h"
+
+#include <gtest/gtest.h>

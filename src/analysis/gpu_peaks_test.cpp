@@ -1,0 +1,3 @@
+#include "analysis/gpu_peaks.h"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,3 @@
+#include "analysis/host_segments.h"
+
+#include <gtest/gtest.h>

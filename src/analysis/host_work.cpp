@@ -1,0 +1,119 @@
+#include "analysis/host_work.h"
+
+#include <algorithm>
+#include <array>
+
+namespace telltale {
+namespace {
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+template <std::size_t N>
+bool contains_any(std::string_view text, const std::array<std::string_view, N>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) { return contains(text, part); });
+}
+
+constexpr auto kLoaderParts = std::to_array<std::string_view>({
+    "enumerate(DataLoader)",
+    "torch/utils/data/dataloader.py",
+    "_next_data",
+});
+constexpr auto kCollectorParts = std::to_array<std::string_view>({
+    "<built-in function collect>",
+    "Garbage Collect",
+    "gc.collect",
+    "Python GC",
+});
+// Marks of a compilation that is going on; those of running what was compiled ("Torch-Compiled Region") are none.
+constexpr auto kCompilerParts = std::to_array<std::string_view>({
+    "(dynamo_timed)",
+    "torch/_dynamo/convert_frame.py",
+    "torch/_inductor/compile_fx.py",
+    "triton/compiler/compiler.py",
+    "Lazy Function Loading",
+    "cudaModuleLoad",
+    "cuModuleLoad",
+    "cuLibraryLoad",
+});
+constexpr auto kWaitParts = std::to_array<std::string_view>({"Synchronize", "StreamWaitValue"});
+constexpr auto kAllocatorParts = std::to_array<std::string_view>(
+    {"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaHostRegister", "cuMem", "hipMalloc", "hipFree", "hipHostMalloc"});
+constexpr auto kLaunchParts = std::to_array<std::string_view>({"Launch", "Memset"});
+
+// By a call's name alone, whatever it stands in.
+HostWork work_of_api_call(std::string_view name) {
+  if (is_waiting_call(name)) return HostWork::kSync;
+  if (contains_any(name, kCompilerParts)) return HostWork::kCompilation;
+  if (contains(name, "Memcpy")) return HostWork::kCopies;
+  if (name != "cudaFuncGetAttributes" && contains_any(name, kAllocatorParts)) return HostWork::kAllocator;
+  return HostWork::kLaunching;
+}
+
+// What covers everything within it; kUnknown for all other names.
+HostWork covering_work(std::string_view name) {
+  if (contains_any(name, kLoaderParts)) return HostWork::kDataLoading;
+  if (contains_any(name, kCollectorParts)) return HostWork::kGarbageCollection;
+  if (contains_any(name, kCompilerParts)) return HostWork::kCompilation;
+  return HostWork::kUnknown;
+}
+
+bool covers(HostWork work) {
+  return work == HostWork::kDataLoading || work == HostWork::kGarbageCollection || work == HostWork::kCompilation;
+}
+
+HostWork work_of_kind(Kind kind, std::string_view name) {
+  switch (kind) {
+    case Kind::kOperator:
+      return HostWork::kOperators;
+    case Kind::kRuntime:
+    case Kind::kDriver:
+      return work_of_api_call(name);
+    case Kind::kPython:
+    case Kind::kModule:
+    case Kind::kAnnotation:
+    case Kind::kOther:
+      return HostWork::kPython;
+    default:
+      return HostWork::kUnknown;
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(HostWork work) {
+  constexpr std::array<std::string_view, kHostWorkCount> kNames = {
+      "data_loading", "sync",        "launching",          "python",  "operators", "copies",
+      "allocator",    "compilation", "garbage_collection", "unknown",
+  };
+  return kNames[static_cast<std::size_t>(work)];
+}
+
+bool is_waiting_call(std::string_view api_call) {
+  return contains_any(api_call, kWaitParts) || api_call == "cudaMemcpy" || api_call == "hipMemcpyWithStream" ||
+         api_call == "cudaMemcpy2D";
+}
+
+bool is_launching_call(std::string_view api_call) {
+  return contains_any(api_call, kLaunchParts) || contains(api_call, "Memcpy");
+}
+
+std::vector<HostWork> host_work_by_event(const Trace& trace) {
+  std::vector<HostWork> covering(trace.strings.size());
+  for (StringId name = 0; name < covering.size(); ++name) covering[name] = covering_work(trace.strings[name]);
+
+  const Events& events = trace.events;
+  std::vector<HostWork> work(events.size(), HostWork::kUnknown);
+  for (EventId event = 0; event < events.size(); ++event) {
+    if (is_on_device(events.kind[event])) continue;
+    const EventId parent = events.parent[event];
+    if (parent != kNoEvent && covers(work[parent]))
+      work[event] = work[parent];
+    else if (covering[events.name[event]] != HostWork::kUnknown)
+      work[event] = covering[events.name[event]];
+    else
+      work[event] = work_of_kind(events.kind[event], trace.name(event));
+  }
+  return work;
+}
+
+}  // namespace telltale

@@ -1,0 +1,41 @@
+// What the host does in each of its events: the words in which a device's idle time is explained.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace telltale {
+
+enum class HostWork : std::uint8_t {
+  kDataLoading,        // fetching the next batch, or waiting for it
+  kSync,               // waiting for the device: cudaStreamSynchronize, a blocking copy, an .item()
+  kLaunching,          // calls into the device's API that enqueue work
+  kPython,             // Python between operators
+  kOperators,          // dispatch and CPU side of operators
+  kCopies,             // calls that enqueue or make copies
+  kAllocator,          // cudaMalloc, cudaFree and their like
+  kCompilation,        // torch.compile, Triton and lazy loading of kernels
+  kGarbageCollection,  // Python's collector
+  kUnknown,            // no event covers it
+};
+inline constexpr int kHostWorkCount = static_cast<int>(HostWork::kUnknown) + 1;
+
+// "data_loading", "sync", …
+std::string_view name_of(HostWork work);
+
+// The work of every event's own time, by event; kUnknown for events that are not on a host thread. Data loading,
+// compilation and garbage collection cover everything that is called within them.
+//
+// Pure and thread-safe; linear in events and distinct names.
+std::vector<HostWork> host_work_by_event(const Trace& trace);
+
+// Calls that return only when the device has done what it was given: cudaDeviceSynchronize, cudaMemcpy. A call of
+// cudaMemcpyAsync waits too when the memory is pageable, which its name does not tell.
+bool is_waiting_call(std::string_view api_call);
+// Calls that hand work to the device: cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch, cudaMemcpyAsync.
+bool is_launching_call(std::string_view api_call);
+
+}  // namespace telltale

@@ -1,0 +1,3 @@
+#include "analysis/host_work.h"
+
+#include <gtest/gtest.h>

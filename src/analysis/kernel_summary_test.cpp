@@ -1,0 +1,3 @@
+#include "analysis/kernel_summary.h"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,3 @@
+#include "analysis/launch_queue.h"
+
+#include <gtest/gtest.h>

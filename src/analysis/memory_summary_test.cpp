@@ -1,0 +1,3 @@
+#include "analysis/memory_summary.h"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,3 @@
+#include "analysis/module_times.h"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,33 @@
+// Time by what a training step is made of.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analysis/host_work.h"
+#include "analysis/step_timing.h"
+#include "trace/trace.h"
+
+namespace telltale {
+
+enum class Phase : std::uint8_t { kData, kCopy, kForward, kBackward, kOptimizer, kOther };
+inline constexpr int kPhaseCount = static_cast<int>(Phase::kOther) + 1;
+std::string_view name_of(Phase phase);
+
+struct PhaseTime {
+  Phase phase = Phase::kOther;
+  Nanoseconds cpu_ns = 0;     // a step, on the threads that work for it
+  Nanoseconds device_ns = 0;  // a step, of the device work it launched
+};
+
+// The phase of every host event, inherited from what contains it: loader calls are data; operators with a forward
+// operator as their cause, and the autograd engine's, are backward; Optimizer.step and zero_grad are optimizer; host to
+// device copies are copy; what has a sequence number, a module or a "forward" annotation around it is forward.
+std::vector<Phase> phase_by_event(const Trace& trace, const std::vector<HostWork>& host_work);
+
+// One row a phase, in the order of the enumeration.
+std::vector<PhaseTime> phase_times(const Trace& trace, const StepTiming& timing, const std::vector<Phase>& phases);
+
+}  // namespace telltale

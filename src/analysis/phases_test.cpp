@@ -1,0 +1,3 @@
+#include "analysis/phases.h"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,3 @@
+#include "analysis/source_line.h"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,169 @@
+#include "analysis/step_timing.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace telltale {
+namespace {
+
+constexpr std::string_view kOptimizerStep = "Optimizer.step";
+// A call at the top of a thread that comes less often than this is no pattern.
+constexpr std::size_t kLeastRepeats = 3;
+
+std::vector<StepSpan> marked_steps(const Trace& trace, const std::optional<StepRange>& range) {
+  std::vector<StepSpan> spans;
+  for (const Step& step : trace.steps)
+    if (!range || range->contains(step)) spans.push_back({step.index, {step.start, step.start + step.duration}});
+  return spans;
+}
+
+// From each of the ascending times to the next one.
+std::vector<StepSpan> steps_between(const std::vector<Nanoseconds>& times) {
+  std::vector<StepSpan> spans;
+  for (std::size_t i = 1; i < times.size(); ++i)
+    spans.push_back({static_cast<std::int64_t>(i - 1), {times[i - 1], times[i]}});
+  return spans;
+}
+
+std::vector<StepSpan> steps_of_optimizer(const Trace& trace) {
+  std::vector<Nanoseconds> ends;
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (trace.events.kind[event] == Kind::kAnnotation && trace.name(event).starts_with(kOptimizerStep))
+      ends.push_back(trace.events.end(event));
+  std::sort(ends.begin(), ends.end());
+  return steps_between(ends);
+}
+
+TrackId busiest_thread(const Trace& trace) {
+  TrackId busiest = 0;
+  EventId most = 0;
+  for (TrackId track = 0; track < trace.tracks.size(); ++track) {
+    if (trace.tracks[track].kind != TrackKind::kThread || trace.tracks[track].event_count <= most) continue;
+    busiest = track;
+    most = trace.tracks[track].event_count;
+  }
+  return busiest;
+}
+
+// Of the calls nearest to the top of the busiest thread, the one that repeats and covers the most time.
+std::vector<StepSpan> steps_of_pattern(const Trace& trace) {
+  if (trace.tracks.empty()) return {};
+  const Track& track = trace.tracks[busiest_thread(trace)];
+  struct Repeated {
+    std::vector<Nanoseconds> starts;
+    Nanoseconds total = 0;
+    int depth = 0;
+  };
+  constexpr int kDeepest = 12;  // a program's own loop is rarely further down than its entry points are deep
+  std::unordered_map<StringId, Repeated> by_name;
+  std::vector<int> depth(track.event_count);
+  for (EventId i = 0; i < track.event_count; ++i) {
+    const EventId event = track.first_event + i;
+    const EventId parent = trace.events.parent[event];
+    depth[i] = parent == kNoEvent ? 0 : depth[parent - track.first_event] + 1;
+    if (depth[i] > kDeepest || is_on_device(trace.events.kind[event])) continue;
+    Repeated& repeated = by_name[trace.events.name[event]];
+    if (repeated.starts.empty()) repeated.depth = depth[i];
+    if (repeated.depth != depth[i]) continue;
+    repeated.starts.push_back(trace.events.start[event]);
+    repeated.total += trace.events.duration[event];
+  }
+  const Repeated* best = nullptr;
+  for (const auto& [name, repeated] : by_name) {
+    if (repeated.starts.size() < kLeastRepeats || repeated.total * 2 < trace.duration) continue;
+    if (best == nullptr || repeated.depth < best->depth ||
+        (repeated.depth == best->depth && repeated.total > best->total))
+      best = &repeated;
+  }
+  return best == nullptr ? std::vector<StepSpan>{} : steps_between(best->starts);
+}
+
+// Work without a launch in the trace was launched before the recording began, and belongs to no step.
+void place_device_work(const Trace& trace, StepTiming& timing) {
+  const Events& events = trace.events;
+  std::vector<std::vector<Interval>> busy(timing.steps.size());
+  for (EventId event = 0; event < events.size(); ++event) {
+    if (!is_device_work(events.kind[event]) || events.cause[event] == kNoEvent) continue;
+    const int step = step_at(timing, events.start[events.cause[event]]);
+    if (step >= 0) busy[static_cast<std::size_t>(step)].push_back({events.start[event], events.end(event)});
+  }
+  for (std::size_t i = 0; i < timing.steps.size(); ++i) {
+    const std::vector<Interval> work = united(std::move(busy[i]));
+    timing.steps[i].device_busy = total_length(work);
+    if (!work.empty()) timing.steps[i].device = {work.front().begin, work.back().end};
+  }
+}
+
+Nanoseconds median(std::vector<Nanoseconds> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+void measure_periods(StepTiming& timing) {
+  const auto count = static_cast<Nanoseconds>(timing.steps.size());
+  std::vector<Nanoseconds> longer;
+  Nanoseconds busy = 0;
+  for (const StepSpan& step : timing.steps) {
+    longer.push_back(std::max(step.host.length(), step.device_busy));
+    busy += step.device_busy;
+  }
+  timing.host_period = (timing.steps.back().host.end - timing.steps.front().host.begin) / count;
+  timing.device_period = busy / count;
+  timing.median = median(longer);
+
+  const StepSpan &first = timing.steps.front(), &last = timing.steps.back();
+  const bool has_device_periods = count > 1 && first.device.length() > 0 && last.device.begin > first.device.begin;
+  timing.window = has_device_periods ? Interval{first.device.begin, last.device.begin}
+                                     : Interval{first.host.begin, std::max(last.host.end, last.device.end)};
+  timing.periods = static_cast<double>(has_device_periods ? count - 1 : count);
+}
+
+}  // namespace
+
+std::string_view name_of(StepSource source) {
+  switch (source) {
+    case StepSource::kMarks:
+      return "marks";
+    case StepSource::kOptimizer:
+      return "optimizer";
+    case StepSource::kPattern:
+      return "pattern";
+    case StepSource::kWhole:
+      break;
+  }
+  return "whole_trace";
+}
+
+StepTiming step_timing(const Trace& trace, const std::optional<StepRange>& range) {
+  StepTiming timing;
+  timing.source = StepSource::kMarks;
+  timing.steps = marked_steps(trace, range);
+  if (timing.steps.empty()) timing.steps = marked_steps(trace, {});
+  if (timing.steps.empty()) {
+    timing.source = StepSource::kOptimizer;
+    timing.steps = steps_of_optimizer(trace);
+  }
+  if (timing.steps.empty()) {
+    timing.source = StepSource::kPattern;
+    timing.steps = steps_of_pattern(trace);
+  }
+  if (timing.steps.empty()) {
+    timing.source = StepSource::kWhole;
+    timing.steps = {{0, {0, trace.duration}}};
+  }
+  place_device_work(trace, timing);
+  measure_periods(timing);
+  return timing;
+}
+
+int step_at(const StepTiming& timing, Nanoseconds time) {
+  const auto behind = std::upper_bound(timing.steps.begin(), timing.steps.end(), time,
+                                       [](Nanoseconds value, const StepSpan& step) { return value < step.host.begin; });
+  if (behind == timing.steps.begin()) return -1;
+  const auto step = behind - 1;
+  return time < step->host.end ? static_cast<int>(step - timing.steps.begin()) : -1;
+}
+
+}  // namespace telltale

@@ -1,0 +1,3 @@
+#include "analysis/step_timing.h"
+
+#include <gtest/gtest.h>

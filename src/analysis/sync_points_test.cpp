@@ -1,0 +1,3 @@
+#include "analysis/sync_points.h"
+
+#include <gtest/gtest.h>

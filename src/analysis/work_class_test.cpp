@@ -1,0 +1,3 @@
+#include "analysis/work_class.h"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,3 @@
+#include "replay/edit.h"
+
+#include <gtest/gtest.h>

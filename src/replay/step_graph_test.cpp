@@ -1,0 +1,3 @@
+#include "replay/step_graph.h"
+
+#include <gtest/gtest.h>
