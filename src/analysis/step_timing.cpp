@@ -114,10 +114,15 @@ void measure_periods(StepTiming& timing) {
   timing.median = median(longer);
 
   const StepSpan &first = timing.steps.front(), &last = timing.steps.back();
-  const bool has_device_periods = count > 1 && first.device.length() > 0 && last.device.begin > first.device.begin;
-  timing.window = has_device_periods ? Interval{first.device.begin, last.device.begin}
-                                     : Interval{first.host.begin, std::max(last.host.end, last.device.end)};
-  timing.periods = static_cast<double>(has_device_periods ? count - 1 : count);
+  timing.window = {first.host.begin, last.host.end};
+  timing.periods = static_cast<double>(count);
+  if (timing.device_period <= timing.host_period) return;
+  if (count > 1 && last.device.begin > first.device.begin) {
+    timing.window = {first.device.begin, last.device.begin};
+    timing.periods = static_cast<double>(count - 1);
+  } else {
+    timing.window = {first.device.begin, last.device.end};
+  }
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ struct StepTiming {
   Nanoseconds host_period = 0, device_period = 0;
   Nanoseconds median = 0;  // of the longer of both, step by step
 
-  // Whole periods of the device, from the first device work of the first step to that of the last one (or, with one
-  // step or no device, the steps on the host): what a breakdown divides.
+  // What a breakdown divides: the steps on the host or, where the host runs ahead of the device, whole periods of the
+  // device, from the first device work of the first step to that of the last.
   Interval window;
   double periods = 1;  // in the window
 

@@ -1,0 +1,3 @@
+#include "analysis/host_timeline.h"
+
+#include <gtest/gtest.h>
