@@ -28,7 +28,7 @@ TrackId TraceSketch::stream(DeviceId device, std::int64_t number) {
 
 TraceSketch::Handle TraceSketch::event(TrackId track, Kind kind, std::string_view name, Nanoseconds start,
                                        Nanoseconds end) {
-  events_.push_back({track, kind, trace_.strings.intern(name), start, end, kNone, OperatorInfo::kNoInputs, {}});
+  events_.push_back({track, kind, trace_.strings.intern(name), start, end, kNone, OperatorInfo::kNoInputs, {}, {}, {}});
   return events_.size() - 1;
 }
 
@@ -44,10 +44,11 @@ void TraceSketch::set_call_stack(Handle op, std::string_view frames) {
   events_[op].call_stack = trace_.strings.intern(frames);
 }
 
-void TraceSketch::allocate(TrackId track, Nanoseconds time, std::int64_t bytes, DeviceId device) {
+void TraceSketch::allocate(TrackId track, Nanoseconds time, std::int64_t bytes, DeviceId device,
+                           std::uint64_t address) {
   MemoryEvents& memory = trace_.memory;
   memory.time.push_back(time);
-  memory.address.push_back(0);
+  memory.address.push_back(address);
   memory.bytes.push_back(bytes);
   memory.total_allocated.push_back(-1);
   memory.total_reserved.push_back(-1);
@@ -62,6 +63,7 @@ Trace TraceSketch::build() {
     trace_.events.parent.push_back(innermost_around(event));
   }
   place_steps();
+  place_allocations();
   return std::move(trace_);
 }
 
@@ -92,6 +94,8 @@ void TraceSketch::place_events() {
     if (event.call_stack != kEmptyString) {
       trace_.operator_stacks.append(id, {event.call_stack, kEmptyString});
     }
+    if (event.copy) trace_.copies.append(id, *event.copy);
+    if (event.collective) trace_.collectives.append(id, *event.collective);
     Track& track = trace_.tracks[event.track];
     if (track.event_count++ == 0) track.first_event = id;
     trace_.duration = std::max(trace_.duration, event.end);
@@ -116,6 +120,18 @@ void TraceSketch::place_steps() {
     if (trace_.events.kind[event] != Kind::kAnnotation || !name.starts_with(kPrefix)) continue;
     trace_.steps.push_back({std::stoll(std::string(name.substr(kPrefix.size()))), event, trace_.events.start[event],
                             trace_.events.duration[event]});
+  }
+}
+
+void TraceSketch::place_allocations() {
+  const Events& events = trace_.events;
+  MemoryEvents& memory = trace_.memory;
+  for (std::size_t row = 0; row < memory.size(); ++row) {
+    for (EventId event = 0; event < events.size(); ++event) {
+      const bool is_open = events.track[event] == memory.track[row] && events.start[event] <= memory.time[row] &&
+                           memory.time[row] <= events.end(event);
+      if (is_open) memory.event[row] = event;
+    }
   }
 }
 

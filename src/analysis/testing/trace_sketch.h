@@ -4,6 +4,7 @@
 // test.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,11 +26,21 @@ class TraceSketch {
     return event(track, Kind::kOperator, name, start, end);
   }
 
+  // Work on a device that the call `launch` handed to it.
+  Handle work(TrackId stream, Kind kind, std::string_view name, Nanoseconds start, Nanoseconds end, Handle launch) {
+    const Handle handle = event(stream, kind, name, start, end);
+    set_cause(handle, launch);
+    return handle;
+  }
+
   // The launch of a kernel, the forward operator of a backward one.
   void set_cause(Handle event, Handle cause) { events_[event].cause = cause; }
   void set_inputs(Handle op, std::string_view shapes, std::string_view concrete = {});
   void set_call_stack(Handle op, std::string_view frames);
-  void allocate(TrackId track, Nanoseconds time, std::int64_t bytes, DeviceId device);
+  void set_copy(Handle copy, CopyInfo info) { events_[copy].copy = info; }
+  void set_collective(Handle event, CollectiveInfo info) { events_[event].collective = info; }
+  // Negative bytes free what was allocated at the address.
+  void allocate(TrackId track, Nanoseconds time, std::int64_t bytes, DeviceId device, std::uint64_t address = 0);
 
   // What no other member fills in may be set here, before build().
   Trace& trace() { return trace_; }
@@ -47,12 +58,15 @@ class TraceSketch {
     Handle cause;
     std::uint32_t inputs;
     StringId call_stack;
+    std::optional<CopyInfo> copy;
+    std::optional<CollectiveInfo> collective;
   };
   static constexpr Handle kNone = SIZE_MAX;
 
   void place_events();
   EventId innermost_around(EventId event) const;
   void place_steps();
+  void place_allocations();
 
   Trace trace_;
   std::vector<SketchedEvent> events_;
