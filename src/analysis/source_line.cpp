@@ -1,9 +1,314 @@
 #include "analysis/source_line.h"
 
-namespace telltale {
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <span>
 
-std::optional<SourceLine> parsed_frame(std::string_view) { return {}; }
-bool is_library_frame(const SourceLine&) { return false; }
-std::optional<SourceLine> source_line(const Trace&, EventId) { return {}; }
+namespace telltale {
+namespace {
+
+// Installed packages that only serve: nobody looks for a fault of a model in them.
+constexpr auto kLibraryPackages = std::to_array<std::string_view>(
+    {"PIL",        "_pytest",  "apex",    "cupy",    "cv2",     "flash_attn",  "functorch", "h5py",
+     "matplotlib", "mpmath",   "numba",   "numpy",   "pandas",  "pluggy",      "psutil",    "pyarrow",
+     "pytest",     "requests", "scipy",   "sklearn", "sympy",   "tensorboard", "torch",     "torch_tensorrt",
+     "tqdm",       "triton",   "urllib3", "wandb",   "xformers"});
+
+// Installed packages that bring models, or the loops around them.
+constexpr auto kModelPackages = std::to_array<std::string_view>({"accelerate",
+                                                                 "composer",
+                                                                 "deepspeed",
+                                                                 "detectron2",
+                                                                 "diffusers",
+                                                                 "fairseq",
+                                                                 "fastai",
+                                                                 "huggingface_hub",
+                                                                 "ignite",
+                                                                 "lightning",
+                                                                 "lightning_fabric",
+                                                                 "litgpt",
+                                                                 "megatron",
+                                                                 "mmcv",
+                                                                 "mmdet",
+                                                                 "mmengine",
+                                                                 "monai",
+                                                                 "open_clip",
+                                                                 "peft",
+                                                                 "pytorch_lightning",
+                                                                 "safetensors",
+
+                                                                 "sentence_transformers",
+                                                                 "timm",
+                                                                 "tokenizers",
+                                                                 "torch_geometric",
+                                                                 "torchaudio",
+                                                                 "torchmetrics",
+                                                                 "torchtext",
+                                                                 "torchtitan",
+                                                                 "torchtune",
+                                                                 "torchvision",
+                                                                 "transformer_engine",
+                                                                 "transformers",
+                                                                 "trl",
+                                                                 "ultralytics",
+                                                                 "vllm"});
+
+// Of the standard library, the packages and those modules that stand in stacks; a module whose name is likely to be
+// that of a user's script (code, profile, trace) is left out.
+constexpr auto kStandardPackages = std::to_array<std::string_view>(
+    {"asyncio",   "collections", "concurrent", "ctypes",          "email",   "encodings", "html",    "http",
+     "importlib", "json",        "logging",    "multiprocessing", "pathlib", "re",        "sqlite3", "sysconfig",
+     "unittest",  "urllib",      "xml",        "zipfile",         "zoneinfo"});
+constexpr auto kStandardModules = std::to_array<std::string_view>({"_collections_abc",
+                                                                   "_compression",
+                                                                   "_pydecimal",
+                                                                   "_strptime",
+                                                                   "_weakrefset",
+                                                                   "abc",
+                                                                   "argparse",
+                                                                   "ast",
+                                                                   "base64",
+                                                                   "bdb",
+                                                                   "bisect",
+                                                                   "bz2",
+                                                                   "codecs",
+                                                                   "configparser",
+                                                                   "contextlib",
+                                                                   "contextvars",
+                                                                   "copy",
+                                                                   "copyreg",
+                                                                   "csv",
+                                                                   "dataclasses",
+                                                                   "datetime",
+                                                                   "decimal",
+                                                                   "dis",
+                                                                   "enum",
+                                                                   "fnmatch",
+                                                                   "fractions",
+                                                                   "functools",
+                                                                   "genericpath",
+                                                                   "getpass",
+                                                                   "gettext",
+                                                                   "glob",
+                                                                   "gzip",
+                                                                   "hashlib",
+                                                                   "heapq",
+                                                                   "hmac",
+                                                                   "inspect",
+                                                                   "io",
+                                                                   "ipaddress",
+                                                                   "linecache",
+                                                                   "locale",
+                                                                   "lzma",
+                                                                   "mimetypes",
+                                                                   "numbers",
+                                                                   "opcode",
+                                                                   "operator",
+                                                                   "os",
+                                                                   "pathlib",
+                                                                   "pdb",
+                                                                   "pickle",
+                                                                   "pkgutil",
+                                                                   "platform",
+                                                                   "posixpath",
+                                                                   "pprint",
+                                                                   "queue",
+                                                                   "random",
+                                                                   "reprlib",
+                                                                   "runpy",
+                                                                   "secrets",
+                                                                   "selectors",
+                                                                   "shlex",
+                                                                   "shutil",
+                                                                   "signal",
+                                                                   "socket",
+                                                                   "socketserver",
+                                                                   "sre_compile",
+                                                                   "sre_parse",
+                                                                   "ssl",
+                                                                   "stat",
+                                                                   "statistics",
+                                                                   "string",
+                                                                   "struct",
+                                                                   "subprocess",
+                                                                   "sysconfig",
+                                                                   "tarfile",
+                                                                   "tempfile",
+                                                                   "textwrap",
+                                                                   "threading",
+                                                                   "timeit",
+                                                                   "tokenize",
+                                                                   "traceback",
+                                                                   "types",
+                                                                   "typing",
+                                                                   "uuid",
+                                                                   "warnings",
+                                                                   "weakref",
+                                                                   "zipfile",
+                                                                   "zipimport"});
+
+static_assert(std::ranges::is_sorted(kLibraryPackages) && std::ranges::is_sorted(kModelPackages));
+static_assert(std::ranges::is_sorted(kStandardPackages) && std::ranges::is_sorted(kStandardModules));
+
+bool is_one_of(std::span<const std::string_view> sorted, std::string_view name) {
+  return std::ranges::binary_search(sorted, name);
+}
+
+constexpr std::string_view kSeparators = "/\\";  // files of Windows have the other one
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+std::string_view without_suffix(std::string_view text, std::string_view suffix) {
+  if (text.ends_with(suffix)) text.remove_suffix(suffix.size());
+  return text;
+}
+
+// "transformers/trainer.py" → "transformers"; "runpy.py" → "runpy".
+std::string_view top_name(std::string_view path) {
+  return without_suffix(path.substr(0, path.find_first_of(kSeparators)), ".py");
+}
+
+// What follows the folder of installed packages, or nothing.
+std::string_view inside_installed(std::string_view path) {
+  for (const std::string_view folder : {"site-packages", "dist-packages"}) {
+    const std::size_t at = path.rfind(folder);
+    if (at != std::string_view::npos) return path.substr(std::min(at + folder.size() + 1, path.size()));
+  }
+  return {};
+}
+
+// TorchInductor names its files after their hash: "…/ob/cobzdol67u26….py", in a folder of the second and third letter.
+bool is_inductor_output(std::string_view path) {
+  constexpr std::size_t kHashLength = 52;
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos || slash < 3 || path[slash - 3] != '/') return false;
+  const std::string_view stem = without_suffix(path.substr(slash + 1), ".py");
+  return stem.size() == kHashLength && stem.front() == 'c' && stem.substr(1, 2) == path.substr(slash - 2, 2);
+}
+
+bool is_standard_library(std::string_view path) {
+  if (contains(path, "lib/python3") || contains(path, "\\Lib\\")) return true;
+  const bool is_in_folder = path.find_first_of(kSeparators) != std::string_view::npos;
+  return is_in_folder ? is_one_of(kStandardPackages, top_name(path)) : is_one_of(kStandardModules, top_name(path));
+}
+
+// "<frozen os>", "<string>"; but what is typed into a notebook of old is the user's own.
+bool is_made_up(std::string_view path) { return path.starts_with('<') && !path.starts_with("<ipython-input"); }
+
+struct Frame {
+  std::string_view file, function;
+  int line = 0;
+};
+
+std::optional<Frame> split_frame(std::string_view text) {
+  while (text.starts_with(' ') || text.starts_with('\n')) text.remove_prefix(1);
+  const std::size_t close = text.rfind("): ");
+  const std::size_t open = close == std::string_view::npos ? close : text.rfind('(', close);
+  if (open == std::string_view::npos || open == 0) return std::nullopt;
+  Frame frame{text.substr(0, open), text.substr(close + 3)};
+  const char* const digits_end = text.data() + close;
+  const auto [end, error] = std::from_chars(text.data() + open + 1, digits_end, frame.line);
+  if (error != std::errc{} || end != digits_end || frame.line < 0) return std::nullopt;
+  return frame;
+}
+
+// A comprehension is called like a function, but stands in one that has a name.
+bool is_comprehension(std::string_view function) { return function == "<genexpr>" || function.ends_with("comp>"); }
+
+// Goes over frames from the innermost outwards, and keeps the first one that is worth naming.
+class FrameSearch {
+ public:
+  explicit FrameSearch(bool takes_packages) : takes_packages_(takes_packages) {}
+
+  void look_at(std::string_view text) {
+    const std::optional<Frame> frame = split_frame(text);
+    if (!frame) return;
+    const CodeOwner owner = owner_of(frame->file);
+    if (owner == CodeOwner::kUser || (owner == CodeOwner::kPackage && takes_packages_))
+      take(*frame);
+    else if (owner == CodeOwner::kPackage && !in_package_)
+      in_package_ = frame;
+  }
+
+  // Frames joined by ";", innermost first.
+  void look_at_stack(std::string_view stack) {
+    for (std::size_t start = 0; start < stack.size() && !found_;) {
+      const std::size_t end = std::min(stack.find(';', start), stack.size());
+      look_at(stack.substr(start, end - start));
+      start = end + 1;
+    }
+  }
+
+  bool is_done() const { return found_.has_value(); }
+
+  std::optional<SourceLine> result() const {
+    const std::optional<Frame>& frame = found_ ? found_ : comprehension_ ? comprehension_ : in_package_;
+    if (!frame) return std::nullopt;
+    return SourceLine{std::string(frame->file), frame->line, std::string(frame->function)};
+  }
+
+ private:
+  // A comprehension waits for the function that it stands in.
+  void take(const Frame& frame) {
+    const bool is_elsewhere = comprehension_ && comprehension_->file != frame.file;
+    if (is_elsewhere)
+      found_ = comprehension_;
+    else if (is_comprehension(frame.function))
+      comprehension_ = frame;
+    else
+      found_ = frame;
+  }
+
+  bool takes_packages_;
+  std::optional<Frame> found_, comprehension_, in_package_;
+};
+
+// Looks at an event and all around it. Returns what caused the innermost of them that has a cause, or kNoEvent.
+EventId look_outwards(const Trace& trace, EventId event, FrameSearch& search) {
+  EventId cause = kNoEvent;
+  for (EventId at = event; at != kNoEvent && !search.is_done(); at = trace.events.parent[at]) {
+    if (cause == kNoEvent) cause = trace.events.cause[at];
+    if (trace.events.kind[at] == Kind::kPython) search.look_at(trace.name(at));
+    const OperatorStack* stack = trace.operator_stacks.empty() ? nullptr : trace.operator_stacks.find(at);
+    if (stack != nullptr) search.look_at_stack(trace.strings[stack->call_stack]);
+  }
+  return cause;
+}
+
+std::optional<SourceLine> searched(const Trace& trace, EventId event, FrameSearch search) {
+  // From device work to its launch, to the backward operator's forward one; a double backward pass needs one more.
+  constexpr int kMostCauses = 5;
+  for (int step = 0; step < kMostCauses && event != kNoEvent && !search.is_done(); ++step)
+    event = look_outwards(trace, event, search);
+  return search.result();
+}
+
+}  // namespace
+
+std::optional<SourceLine> parsed_frame(std::string_view frame) {
+  const std::optional<Frame> parts = split_frame(frame);
+  if (!parts) return std::nullopt;
+  return SourceLine{std::string(parts->file), parts->line, std::string(parts->function)};
+}
+
+CodeOwner owner_of(std::string_view file) {
+  if (is_made_up(file) || is_inductor_output(file)) return CodeOwner::kLibrary;
+  const std::string_view installed = inside_installed(file);
+  if (!installed.empty())
+    return is_one_of(kLibraryPackages, top_name(installed)) ? CodeOwner::kLibrary : CodeOwner::kPackage;
+  if (is_one_of(kLibraryPackages, top_name(file)) || is_standard_library(file)) return CodeOwner::kLibrary;
+  return is_one_of(kModelPackages, top_name(file)) ? CodeOwner::kPackage : CodeOwner::kUser;
+}
+
+bool is_library_frame(const SourceLine& frame) { return owner_of(frame.file) != CodeOwner::kUser; }
+
+std::optional<SourceLine> source_line(const Trace& trace, EventId event) {
+  return searched(trace, event, FrameSearch(false));
+}
+
+std::optional<SourceLine> innermost_source_line(const Trace& trace, EventId event) {
+  return searched(trace, event, FrameSearch(true));
+}
 
 }  // namespace telltale
