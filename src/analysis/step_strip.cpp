@@ -1,0 +1,176 @@
+#include "analysis/step_strip.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analysis/host_segments.h"
+
+namespace telltale {
+namespace {
+
+// The steps as they follow each other, on the device where there is one. Its last step has no successor to end it.
+std::vector<Interval> periods_of(const StepTiming& timing, bool has_device) {
+  std::vector<Interval> periods;
+  for (std::size_t i = 0; i < timing.steps.size(); ++i) {
+    Interval period = timing.steps[i].host;
+    if (has_device) {
+      if (i + 1 == timing.steps.size()) break;
+      period = {timing.steps[i].device.begin, timing.steps[i + 1].device.begin};
+    }
+    const bool is_whole = period.length() > 0 && timing.window.begin <= period.begin && period.end <= timing.window.end;
+    if (is_whole) periods.push_back(period);
+  }
+  return periods;
+}
+
+Interval median_period(const StepTiming& timing, bool has_device) {
+  std::vector<Interval> periods = periods_of(timing, has_device);
+  if (periods.empty()) return timing.window;
+  const auto middle = periods.begin() + static_cast<std::ptrdiff_t>(periods.size() / 2);
+  std::ranges::nth_element(periods, middle, {}, &Interval::length);
+  return *middle;
+}
+
+Interval common(Interval one, Interval other) {
+  return {std::max(one.begin, other.begin), std::min(one.end, other.end)};
+}
+
+// Takes spans by start and joins those that are too short to be seen.
+template <typename Work, int kWorks>
+class Coarsening {
+ public:
+  Coarsening(Interval window, std::size_t columns)
+      : window_(window), column_(std::max<Nanoseconds>(1, window.length() / static_cast<Nanoseconds>(columns))) {}
+
+  void add(Interval when, Work work, EventId event) {
+    when = common(when, window_);
+    if (when.length() <= 0) return;
+    lane_.busy += when.length();
+    if (when.length() >= column_) {
+      flush();
+      lane_.spans.push_back({when, work, event, 1, when.length()});
+      return;
+    }
+    const Nanoseconds column = (when.begin - window_.begin) / column_;
+    if (column != open_column_) flush();
+    open_column_ = column;
+    if (open_.events == 0) open_.when = when;
+    ++open_.events;
+    open_.when.end = std::max(open_.when.end, when.end);
+    open_.busy += when.length();
+    time_by_work_[static_cast<std::size_t>(work)] += when.length();
+    if (when.length() > longest_) {
+      longest_ = when.length();
+      open_.event = event;
+    }
+  }
+
+  StripLane<Work> finished(TrackId track) {
+    flush();
+    lane_.track = track;
+    return std::move(lane_);
+  }
+
+ private:
+  void flush() {
+    if (open_.events > 0) {
+      const auto most = std::ranges::max_element(time_by_work_);
+      open_.work = static_cast<Work>(most - time_by_work_.begin());
+      open_.busy = std::min(open_.busy, open_.when.length());  // works of one stream may overlap
+      lane_.spans.push_back(open_);
+    }
+    open_ = {{}, {}, kNoEvent, 0, 0};
+    time_by_work_.fill(0);
+    longest_ = 0;
+  }
+
+  Interval window_;
+  Nanoseconds column_;
+  StripLane<Work> lane_;
+  StripSpan<Work> open_{{}, {}, kNoEvent, 0, 0};
+  Nanoseconds open_column_ = -1;
+  Nanoseconds longest_ = 0;
+  std::array<Nanoseconds, kWorks> time_by_work_{};
+};
+
+using DeviceCoarsening = Coarsening<WorkClass, kWorkClassCount>;
+using HostCoarsening = Coarsening<HostWork, kHostWorkCount>;
+
+StripLane<WorkClass> stream_lane(const Trace& trace, TrackId id, Interval window, std::size_t columns,
+                                 WorkClassifier& class_of) {
+  const Track& track = trace.tracks[id];
+  DeviceCoarsening lane(window, columns);
+  for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
+    const Interval when{trace.events.start[event], trace.events.end(event)};
+    if (when.begin >= window.end) break;
+    if (when.end <= window.begin || !is_device_work(trace.events.kind[event])) continue;
+    lane.add(when, class_of(event), event);
+  }
+  return lane.finished(id);
+}
+
+StripLane<HostWork> thread_lane(const Trace& trace, TrackId id, Interval window, std::size_t columns,
+                                const std::vector<HostWork>& host_work) {
+  HostCoarsening lane(window, columns);
+  HostSegment open;
+  HostWork open_work = HostWork::kUnknown;
+  const auto close = [&] {
+    if (open_work != HostWork::kUnknown) lane.add(open.when, open_work, open.event);
+  };
+  for (const HostSegment& segment : host_segments(trace, id, window)) {
+    const HostWork work = segment.event == kNoEvent ? HostWork::kUnknown : host_work[segment.event];
+    if (work == open_work && segment.when.begin == open.when.end) {
+      open.when.end = segment.when.end;
+      continue;
+    }
+    close();
+    open = segment;
+    open_work = work;
+  }
+  close();
+  return lane.finished(id);
+}
+
+// Keeps the busiest lanes, and `first` whatever it does; returns how many others had work.
+template <typename Work>
+std::size_t keep_busiest(std::vector<StripLane<Work>>& lanes, std::size_t most, TrackId first) {
+  std::erase_if(lanes, [](const StripLane<Work>& lane) { return lane.spans.empty(); });
+  std::ranges::stable_sort(lanes, [first](const StripLane<Work>& one, const StripLane<Work>& other) {
+    return std::pair(one.track == first, one.busy) > std::pair(other.track == first, other.busy);
+  });
+  const std::size_t all = lanes.size();
+  lanes.resize(std::min(all, most));
+  return all - lanes.size();
+}
+
+constexpr TrackId kNoTrack = static_cast<TrackId>(-1);
+
+}  // namespace
+
+StepStrip step_strip(const Trace& trace, const StepTiming& timing, const StepBreakdown& breakdown,
+                     const std::vector<HostWork>& host_work, const StripOptions& options) {
+  StepStrip strip;
+  strip.window = median_period(timing, breakdown.has_device);
+  if (strip.window.length() <= 0) return strip;
+
+  WorkClassifier class_of(trace);
+  for (TrackId id = 0; id < trace.tracks.size(); ++id) {
+    const Track& track = trace.tracks[id];
+    if (track.kind == TrackKind::kStream && breakdown.has_device && track.device == breakdown.device)
+      strip.streams.push_back(stream_lane(trace, id, strip.window, options.columns, class_of));
+    else if (track.kind == TrackKind::kThread)
+      strip.threads.push_back(thread_lane(trace, id, strip.window, options.columns, host_work));
+  }
+  strip.streams_left_out = keep_busiest(strip.streams, options.streams, kNoTrack);
+  strip.threads_left_out = keep_busiest(strip.threads, options.threads, breakdown.thread);
+
+  if (breakdown.has_device) {
+    HostCoarsening gaps(strip.window, options.columns);
+    for (const IdleGap& gap : breakdown.gaps) gaps.add(gap.when, gap.cause, gap.blamed);
+    strip.gaps = gaps.finished(kNoTrack).spans;
+  }
+  return strip;
+}
+
+}  // namespace telltale
