@@ -1,7 +1,267 @@
 #include "analysis/memory_summary.h"
 
-namespace telltale {
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
 
-std::optional<MemorySummary> memory_summary(const Trace&, const StepTiming&) { return {}; }
+namespace telltale {
+namespace {
+
+constexpr std::size_t kCurveBuckets = 1000;  // two points each
+constexpr std::size_t kMostStepsCompared = 256;
+
+Interval span_of(const StepTiming& timing) { return {timing.steps.front().host.begin, timing.steps.back().host.end}; }
+
+// The device's memory after each of its events, and before the first one.
+struct Levels {
+  std::vector<MemoryPoint> points;
+  std::int64_t allocated_before = 0, reserved_before = 0;
+};
+
+Levels levels_of(const Trace& trace, DeviceId device) {
+  const MemoryEvents& memory = trace.memory;
+  Levels levels;
+  bool has_totals = false;
+  MemoryPoint now;
+  for (std::size_t row = 0; row < memory.size(); ++row) {
+    if (memory.device[row] != device) continue;
+    now.time = memory.time[row];
+    now.allocated += memory.bytes[row];
+    if (memory.total_allocated[row] >= 0) {
+      has_totals = true;
+      now.allocated = memory.total_allocated[row];
+    }
+    if (memory.total_reserved[row] >= 0) now.reserved = memory.total_reserved[row];
+    if (levels.points.empty()) {
+      levels.allocated_before = now.allocated - memory.bytes[row];
+      levels.reserved_before = now.reserved;
+    }
+    levels.points.push_back(now);
+  }
+  if (has_totals) return levels;
+  // Added up from nothing, the sum falls below zero where memory is freed that was allocated before the trace.
+  std::int64_t least = 0;
+  for (const MemoryPoint& point : levels.points) least = std::min(least, point.allocated);
+  levels.allocated_before -= least;
+  for (MemoryPoint& point : levels.points) point.allocated -= least;
+  return levels;
+}
+
+// The points within the span, after one at its begin that says what was there already.
+std::vector<MemoryPoint> points_within(const Levels& levels, Interval span) {
+  const auto first = std::ranges::lower_bound(levels.points, span.begin, {}, &MemoryPoint::time);
+  const auto last = std::ranges::upper_bound(levels.points, span.end, {}, &MemoryPoint::time);
+  const bool is_first = first == levels.points.begin();
+  std::vector<MemoryPoint> within = {{span.begin, is_first ? levels.allocated_before : (first - 1)->allocated,
+                                      is_first ? levels.reserved_before : (first - 1)->reserved}};
+  if (first < last) within.insert(within.end(), first, last);
+  return within;
+}
+
+void find_peak(MemorySummary& summary, const std::vector<MemoryPoint>& points) {
+  const auto peak = std::ranges::max_element(points, {}, &MemoryPoint::allocated);
+  summary.peak_allocated = peak->allocated;
+  summary.reserved_at_peak = peak->reserved;
+  summary.peak_time = peak->time;
+  summary.peak_reserved = std::ranges::max(points, {}, &MemoryPoint::reserved).reserved;
+}
+
+void find_extremes_of_steps(MemorySummary& summary, const std::vector<MemoryPoint>& points, const StepTiming& timing) {
+  auto at = points.begin();  // the last point at or before the step's begin
+  for (const StepSpan& step : timing.steps) {
+    while (at + 1 != points.end() && (at + 1)->time <= step.host.begin) ++at;
+    std::int64_t least = at->allocated, most = at->allocated;
+    for (auto next = at + 1; next != points.end() && next->time < step.host.end; ++next) {
+      least = std::min(least, next->allocated);
+      most = std::max(most, next->allocated);
+    }
+    summary.step_minimum.push_back(least);
+    summary.step_peak.push_back(most);
+  }
+}
+
+// The median of the slopes between any two values, which a single odd step does not bend. Of many values, some evenly
+// spaced ones stand for all.
+std::optional<double> theil_sen_slope(const std::vector<std::int64_t>& values) {
+  if (values.size() < 3) return {};
+  const std::size_t stride = (values.size() + kMostStepsCompared - 1) / kMostStepsCompared;
+  std::vector<double> slopes;
+  for (std::size_t i = 0; i < values.size(); i += stride)
+    for (std::size_t j = i + stride; j < values.size(); j += stride)
+      slopes.push_back(static_cast<double>(values[j] - values[i]) / static_cast<double>(j - i));
+  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
+  std::nth_element(slopes.begin(), middle, slopes.end());
+  if (slopes.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(slopes.begin(), middle)) / 2;
+}
+
+// The highest and the last point of each of equally long stretches, in order.
+std::vector<MemoryPoint> thinned(const std::vector<MemoryPoint>& points, Interval span) {
+  if (points.size() <= 2 * kCurveBuckets) return points;
+  const Nanoseconds length = span.length() / static_cast<Nanoseconds>(kCurveBuckets) + 1;
+  std::vector<MemoryPoint> kept;
+  for (auto begin = points.begin(); begin != points.end();) {
+    const Nanoseconds bucket = (begin->time - span.begin) / length;
+    const auto end = std::find_if(
+        begin, points.end(), [&](const MemoryPoint& point) { return (point.time - span.begin) / length != bucket; });
+    const auto highest = std::max_element(
+        begin, end, [](const MemoryPoint& a, const MemoryPoint& b) { return a.allocated < b.allocated; });
+    kept.push_back(*highest);
+    if (highest != end - 1) kept.push_back(*(end - 1));
+    begin = end;
+  }
+  return kept;
+}
+
+// aten::empty makes memory for whoever calls it.
+bool only_makes_memory(std::string_view name) {
+  return name.starts_with("aten::empty") || name.starts_with("aten::resize");
+}
+
+// The innermost operator or annotation around an allocation that wants the memory for itself; where there is none, the
+// innermost event.
+EventId maker_of(const Trace& trace, EventId innermost) {
+  EventId maker = kNoEvent;
+  for (EventId at = innermost; at != kNoEvent; at = trace.events.parent[at]) {
+    const Kind kind = trace.events.kind[at];
+    if (kind == Kind::kAnnotation && maker == kNoEvent) return at;
+    if (kind != Kind::kOperator) continue;
+    maker = at;
+    if (!only_makes_memory(trace.name(at))) break;
+  }
+  return maker == kNoEvent ? innermost : maker;
+}
+
+using LiveBlocks = std::unordered_map<std::uint64_t, std::size_t>;  // the row of the allocation, by address
+
+// Follows every block from its allocation to its free; returns what is left.
+LiveBlocks follow_blocks(const Trace& trace, const StepTiming& timing, MemorySummary& summary) {
+  const MemoryEvents& memory = trace.memory;
+  LiveBlocks live;
+  EventId largest = kNoEvent;
+  for (std::size_t row = 0; row < memory.size(); ++row) {
+    if (memory.device[row] != summary.device) continue;
+    if (memory.bytes[row] > 0) {
+      live[memory.address[row]] = row;
+      continue;
+    }
+    const auto block = live.find(memory.address[row]);
+    if (block == live.end()) continue;
+    const std::size_t made = block->second;
+    live.erase(block);
+    if (memory.bytes[made] <= summary.largest_allocation) continue;
+    const int step = step_at(timing, memory.time[made]);
+    if (step < 0 || step != step_at(timing, memory.time[row])) continue;
+    summary.largest_allocation = memory.bytes[made];
+    largest = memory.event[made];
+  }
+  summary.largest_event = maker_of(trace, largest);
+  return live;
+}
+
+std::vector<Survivor> survivors_of(const Trace& trace, const StepTiming& timing, const LiveBlocks& live) {
+  const MemoryEvents& memory = trace.memory;
+  const int steps_before_last = static_cast<int>(timing.steps.size()) - 1;
+  struct Group {
+    Survivor survivor;
+    std::int64_t largest = 0;
+    std::set<int> steps;
+  };
+  std::vector<std::size_t> rows;
+  for (const auto& [address, row] : live) rows.push_back(row);
+  std::ranges::sort(rows);
+  std::map<StringId, Group> by_name;
+  for (const std::size_t row : rows) {
+    const int step = step_at(timing, memory.time[row]);
+    if (step < 0 || step >= steps_before_last) continue;
+    const EventId op = maker_of(trace, memory.event[row]);
+    Group& group = by_name[op == kNoEvent ? kEmptyString : trace.events.name[op]];
+    group.survivor.bytes += memory.bytes[row];
+    group.survivor.count += 1;
+    group.steps.insert(step);
+    if (memory.bytes[row] <= group.largest) continue;
+    group.largest = memory.bytes[row];
+    group.survivor.op = op;
+  }
+  std::vector<Survivor> survivors;
+  for (auto& [name, group] : by_name) {
+    group.survivor.bytes /= steps_before_last;
+    group.survivor.steps = static_cast<std::int64_t>(group.steps.size());
+    survivors.push_back(group.survivor);
+  }
+  std::ranges::stable_sort(survivors, std::ranges::greater{}, &Survivor::bytes);
+  return survivors;
+}
+
+enum class AllocatorCall : std::uint8_t { kNone, kAllocation, kFree, kOther };
+
+template <typename... Prefixes>
+bool starts_with_any(std::string_view name, Prefixes... prefixes) {
+  return (name.starts_with(prefixes) || ...);
+}
+
+// Calls that fetch memory from the device's driver or give it back; those for pinned memory of the host are none.
+AllocatorCall allocator_call(std::string_view name) {
+  if (name.find("Host") != std::string_view::npos) return AllocatorCall::kNone;
+  if (starts_with_any(name, "cudaMalloc", "cuMemAlloc", "cuMemCreate", "hipMalloc", "hipMemCreate"))
+    return AllocatorCall::kAllocation;
+  if (starts_with_any(name, "cudaFree", "cuMemFree", "cuMemRelease", "hipFree", "hipMemRelease"))
+    return AllocatorCall::kFree;
+  if (starts_with_any(name, "cuMemMap", "cuMemUnmap", "cuMemAddress", "cuMemSetAccess", "hipMemMap", "hipMemUnmap",
+                      "hipMemAddress", "hipMemSetAccess"))
+    return AllocatorCall::kOther;
+  return AllocatorCall::kNone;
+}
+
+void count_allocator_calls(const Trace& trace, const StepTiming& timing, MemorySummary& summary) {
+  const Events& events = trace.events;
+  for (EventId event = 0; event < events.size(); ++event) {
+    if (!is_api_call(events.kind[event])) continue;
+    const AllocatorCall call = allocator_call(trace.name(event));
+    if (call == AllocatorCall::kNone || step_at(timing, events.start[event]) < 0) continue;
+    const EventId parent = events.parent[event];
+    // cudaMalloc calls the driver's cuMemAlloc, which is no allocation of its own.
+    const bool is_within_another = parent != kNoEvent && is_api_call(events.kind[parent]) &&
+                                   allocator_call(trace.name(parent)) != AllocatorCall::kNone;
+    if (is_within_another) continue;
+    summary.device_allocations += call == AllocatorCall::kAllocation;
+    summary.device_frees += call == AllocatorCall::kFree;
+    summary.allocator_call_ns += events.duration[event];
+  }
+  const auto steps = timing.steps.size();
+  summary.device_allocations /= static_cast<double>(steps);
+  summary.device_frees /= static_cast<double>(steps);
+  summary.allocator_call_ns /= static_cast<Nanoseconds>(steps);
+}
+
+}  // namespace
+
+std::optional<MemorySummary> memory_summary(const Trace& trace, const StepTiming& timing) {
+  std::set<DeviceId> devices(trace.memory.device.begin(), trace.memory.device.end());
+  devices.erase(kHost);
+  if (devices.empty()) return {};
+
+  const Interval span = span_of(timing);
+  MemorySummary summary;
+  std::vector<MemoryPoint> points;
+  for (const DeviceId device : devices) {
+    MemorySummary candidate;
+    candidate.device = device;
+    std::vector<MemoryPoint> of_device = points_within(levels_of(trace, device), span);
+    find_peak(candidate, of_device);
+    if (!points.empty() && candidate.peak_allocated <= summary.peak_allocated) continue;
+    summary = candidate;
+    points = std::move(of_device);
+  }
+  find_extremes_of_steps(summary, points, timing);
+  summary.growth_per_step = theil_sen_slope(summary.step_minimum);
+  summary.curve = thinned(points, span);
+  const LiveBlocks left = follow_blocks(trace, timing, summary);
+  summary.survivors = survivors_of(trace, timing, left);
+  count_allocator_calls(trace, timing, summary);
+  return summary;
+}
 
 }  // namespace telltale

@@ -1,4 +1,7 @@
 // A device's memory over time, as the allocator's events tell it.
+//
+// Where the events lack totals, the sizes are added up, and what was allocated before the trace counts only as far as
+// its frees show. Pure and thread-safe; linear in memory events and in events.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +18,28 @@ struct MemoryPoint {
   std::int64_t allocated = 0, reserved = 0;
 };
 
-// What lives at the end of the trace and was allocated within its steps, by where it was allocated.
+// What lives at the end of the trace though it was allocated in a step before the last one, by what allocated it: what
+// every step allocates anew is freed in the next one at the latest, and is none.
 struct Survivor {
-  EventId op = kNoEvent;   // innermost event at the allocation of the largest
-  std::int64_t bytes = 0;  // that outlive the step in which they were allocated, per step
-  std::int64_t count = 0;
+  EventId op = kNoEvent;   // the operator or annotation around the largest of the allocations, or what else is there
+  std::int64_t bytes = 0;  // a step, over those before the last one
+  std::int64_t count = 0;  // of allocations
+  std::int64_t steps = 0;  // that have such allocations
 };
 
 struct MemorySummary {
   DeviceId device = kHost;
-  std::int64_t peak_allocated = 0, peak_reserved = 0;
+  std::int64_t peak_allocated = 0, peak_reserved = 0;  // within the steps, likewise below; 0 reserved: not recorded
   std::int64_t reserved_at_peak = 0;
   Nanoseconds peak_time = 0;
   std::vector<std::int64_t> step_minimum, step_peak;  // allocated, by step of the timing
   std::optional<double> growth_per_step;              // Theil–Sen slope of the minima, bytes; with three steps or more
   std::int64_t largest_allocation = 0;                // that is freed within its step
-  EventId largest_event = kNoEvent;                   // what made it
-  double device_allocations = 0, device_frees = 0;    // cudaMalloc and cudaFree calls a step
+  EventId largest_event = kNoEvent;                   // what made it, as in Survivor::op
+  double device_allocations = 0, device_frees = 0;    // cudaMalloc and cudaFree calls a step, of any device
   Nanoseconds allocator_call_ns = 0;                  // a step, in those calls
   std::vector<Survivor> survivors;                    // by falling bytes
-  std::vector<MemoryPoint> curve;                     // at most a few thousand points, peaks kept
+  std::vector<MemoryPoint> curve;                     // over the steps; at most some 2,000 points, peaks kept
 };
 
 // Of the device with the largest peak; nothing when the trace has no memory events of a device.
