@@ -1,11 +1,14 @@
-// The colours of kinds, the same in every view: computing is cool, waiting warm; told apart by the colour-blind too
-// and readable on light and dark grounds. Views that cannot show colours lose nothing but the colours.
+// The colours of kinds, of device work and of idle causes, the same in every view: computing is cool, waiting warm;
+// told apart by the colour-blind too, since neighbours differ in lightness, and readable on light and dark grounds.
+// Views that cannot show colours lose nothing but the colours.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "analysis/host_work.h"
+#include "analysis/work_class.h"
 #include "trace/kind.h"
 
 namespace telltale {
@@ -46,6 +49,58 @@ constexpr Colour colour_of(Kind kind) {
       break;
   }
   return {0x80, 0x80, 0x80, 244};
+}
+
+constexpr Colour colour_of(WorkClass work) {
+  switch (work) {
+    case WorkClass::kMatmul:
+      return {0x1f, 0x5f, 0xae, 25};
+    case WorkClass::kConvolution:
+      return {0x3d, 0x8b, 0xe0, 33};
+    case WorkClass::kAttention:
+      return {0x75, 0x5b, 0xcf, 98};
+    case WorkClass::kNormalisation:
+      return {0x2a, 0x9d, 0x8f, 36};
+    case WorkClass::kElementwise:
+      return {0x6c, 0xc0, 0xe8, 74};
+    case WorkClass::kReduction:
+      return {0x0f, 0x76, 0x7f, 30};
+    case WorkClass::kOptimizer:
+      return {0x8f, 0xd0, 0xb0, 115};
+    case WorkClass::kCopy:
+      return {0xa9, 0xb9, 0xe6, 146};
+    case WorkClass::kCommunication:
+      return {0x43, 0x38, 0x8f, 61};
+    case WorkClass::kOther:
+      break;
+  }
+  return {0x8a, 0x9a, 0xab, 103};
+}
+
+constexpr Colour colour_of(HostWork work) {
+  switch (work) {
+    case HostWork::kDataLoading:
+      return {0xc2, 0x4a, 0x10, 130};
+    case HostWork::kSync:
+      return {0xd9, 0x2f, 0x3a, 160};
+    case HostWork::kLaunching:
+      return {0xf0, 0x9a, 0x2a, 214};
+    case HostWork::kPython:
+      return {0xf2, 0xd0, 0x54, 221};
+    case HostWork::kOperators:
+      return {0xdb, 0xb0, 0x8a, 180};
+    case HostWork::kCopies:
+      return {0x8f, 0x5a, 0x2b, 94};
+    case HostWork::kAllocator:
+      return {0xa8, 0x32, 0x6b, 125};
+    case HostWork::kCompilation:
+      return {0xee, 0x8a, 0xa8, 211};
+    case HostWork::kGarbageCollection:
+      return {0x7a, 0x22, 0x22, 88};
+    case HostWork::kUnknown:
+      break;
+  }
+  return {0xbd, 0xb2, 0xa6, 248};
 }
 
 // How text is made for a terminal or a pipe.

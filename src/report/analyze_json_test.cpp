@@ -1,0 +1,103 @@
+#include "report/analyze_json.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/testing/sample_diagnosis.h"
+
+namespace telltale {
+namespace {
+
+nlohmann::json answer(const SampleDiagnosis& sample) {
+  return nlohmann::json::parse(to_json(sample.diagnosis, sample.trace));
+}
+
+TEST(AnalyzeJson, has_the_members_of_its_schema) {
+  const nlohmann::json json = answer(sample_diagnosis());
+  EXPECT_EQ(json["schema"], "telltale.analyze/1");
+  for (const char* member : {"trace", "step", "steps", "breakdown", "idle", "devices", "phases", "modules", "kernels",
+                             "findings", "remarks", "queue", "syncs", "copies", "communication", "memory"}) {
+    EXPECT_TRUE(json.contains(member)) << member;
+  }
+}
+
+TEST(AnalyzeJson, describes_trace_and_step) {
+  const nlohmann::json json = answer(sample_diagnosis());
+  EXPECT_EQ(json["trace"]["path"], "runs/train.json.gz");
+  EXPECT_EQ(json["trace"]["events"], 15);
+  EXPECT_EQ(json["trace"]["duration_ns"], 174'000'000);
+  EXPECT_EQ(json["trace"]["devices"], nlohmann::json::array({"NVIDIA H200"}));
+  EXPECT_EQ(json["trace"]["anomalies"], nlohmann::json::parse(R"([{"kind":"device_without_launch","count":1}])"));
+  EXPECT_EQ(json["step"], nlohmann::json::parse(R"({"count":3,"mean_ns":58000000,"median_ns":58000000,
+      "unobserved_ns":48500000,"observer_percent":16.379,"source":"marks"})"));
+  EXPECT_EQ(json["steps"][1]["index"], 5);
+  EXPECT_EQ(json["steps"][1]["start_ns"], 58'000'000);
+  EXPECT_EQ(json["steps"][1]["duration_ns"], 58'000'000);
+}
+
+TEST(AnalyzeJson, breakdown_adds_up_to_the_step_and_idle_is_its_idle_part) {
+  const nlohmann::json json = answer(sample_diagnosis());
+  std::int64_t sum = 0;
+  for (const auto& row : json["breakdown"]) sum += row["ns"].get<std::int64_t>();
+  EXPECT_EQ(sum, json["step"]["mean_ns"]);
+  EXPECT_EQ(json["breakdown"][0], nlohmann::json::parse(R"({"category":"matmul","ns":17980000,"percent":31.0})"));
+  ASSERT_EQ(json["idle"].size(), 3U);
+  EXPECT_EQ(json["idle"][1], nlohmann::json::parse(R"({"cause":"sync","ns":4640000,"percent":8.0})"));
+}
+
+TEST(AnalyzeJson, without_a_device_nothing_is_idle) {
+  const nlohmann::json json = answer(healthy_host_diagnosis());
+  EXPECT_EQ(json["breakdown"][0]["category"], "operators");
+  EXPECT_TRUE(json["idle"].empty());
+  EXPECT_TRUE(json["devices"].empty());
+  EXPECT_TRUE(json["memory"].is_null());
+  EXPECT_TRUE(json["findings"].empty());
+}
+
+TEST(AnalyzeJson, a_finding_has_saving_evidence_source_and_fix) {
+  const SampleDiagnosis sample = sample_diagnosis();
+  const nlohmann::json finding = answer(sample)["findings"][0];
+  EXPECT_EQ(finding["rule"], "unfused_attention");
+  EXPECT_EQ(finding["saving"], nlohmann::json::parse(R"({"low_ns":9700000,"likely_ns":12125000,"high_ns":13580000,
+      "low_percent":20.0,"likely_percent":25.0,"high_percent":28.0})"));
+  EXPECT_EQ(finding["confidence"], "high");
+  ASSERT_EQ(finding["evidence"].size(), 1U);
+  EXPECT_EQ(finding["evidence"][0]["event"], sample.diagnosis.findings[0].evidence[0]);
+  EXPECT_EQ(finding["evidence"][0]["name"], kPlainKernel);
+  EXPECT_EQ(finding["evidence"][0]["start_ns"], 117'000'000);
+  EXPECT_EQ(finding["evidence"][0]["duration_ns"], 20'000'000);
+  EXPECT_EQ(finding["source"],
+            nlohmann::json::parse(R"({"file":"/home/ada/gpt/models/gpt2.py","line":312,"function":"attend"})"));
+  EXPECT_EQ(finding["fix"]["id"], "sdpa");
+  EXPECT_EQ(finding["also_explains"], nlohmann::json::array({"unfused_elementwise"}));
+}
+
+TEST(AnalyzeJson, what_is_not_known_is_null) {
+  const nlohmann::json json = answer(sample_diagnosis());
+  EXPECT_TRUE(json["findings"][2]["source"].is_null());
+  EXPECT_TRUE(json["kernels"][1]["precision"].is_null());
+  EXPECT_TRUE(json["kernels"][1]["roofline_percent"].is_null());
+  EXPECT_TRUE(json["modules"][0]["parent"].is_null());
+  EXPECT_EQ(json["modules"][1]["parent"], 0);
+}
+
+TEST(AnalyzeJson, has_the_hundred_longest_kernels) {
+  SampleDiagnosis sample = sample_diagnosis();
+  sample.diagnosis.kernels.rows.resize(250, sample.diagnosis.kernels.rows.back());
+  EXPECT_EQ(answer(sample)["kernels"].size(), 100U);
+}
+
+TEST(AnalyzeJson, ignores_evidence_that_is_no_event) {
+  SampleDiagnosis sample = sample_diagnosis();
+  sample.diagnosis.findings[0].evidence.push_back(kNoEvent);
+  EXPECT_EQ(answer(sample)["findings"][0]["evidence"].size(), 1U);
+}
+
+TEST(AnalyzeJson, repairs_names_that_are_not_utf8) {
+  const nlohmann::json json = answer(sample_diagnosis("bad\xff\"name"));
+  EXPECT_EQ(json["kernels"][0]["name"], "bad\xEF\xBF\xBD\"name");
+}
+
+}  // namespace
+}  // namespace telltale

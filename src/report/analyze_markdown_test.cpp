@@ -1,0 +1,83 @@
+#include "report/analyze_markdown.h"
+
+#include <gtest/gtest.h>
+
+#include "report/testing/sample_diagnosis.h"
+
+namespace telltale {
+namespace {
+
+std::string text_of(const SampleDiagnosis& sample) { return analyze_markdown(sample.diagnosis, sample.trace); }
+
+TEST(AnalyzeMarkdown, starts_with_the_headline_and_the_breakdown) {
+  const std::string expected = R"(### train.json.gz · NVIDIA H200 · 3 steps
+
+A step takes 48.5 ms (58.0 ms as recorded: profiling cost 16 %). The GPU computes 71 % of the recorded step, mostly matmul; the rest it waits, mostly for the host to launch work.
+
+> Shapes were not recorded, so that rules about shapes are silent.
+
+| a step of 58.0 ms, as recorded | time | % |
+|---|--:|--:|
+| matmul | 18.0 ms | 31 |
+| attention | 12.8 ms | 22 |
+| elementwise | 6.38 ms | 11 |
+| other | 4.06 ms | 7.0 |
+| idle: launching | 10.4 ms | 18 |
+| idle: sync | 4.64 ms | 8.0 |
+| idle: data loading | 1.74 ms | 3.0 |
+
+| | finding | saves a step | % | low to high | where |
+|--:|---|--:|--:|--:|---|
+| 1 | Attention runs as five kernels a layer | 12.1 ms | 25 | 20 to 28 | models/gpt2.py:312 in attend |
+| 2 | The host stops for the GPU once a step | 2.42 ms | 5.0 | 0 to 10 | train.py:31 in step |
+| 3 | The GPU waits for the data loader | 485 µs | 1.0 | 1.0 |  |
+| 4 | Memory grows by 64 MiB a step | – | – | – |  |
+)";
+  EXPECT_EQ(text_of(sample_diagnosis()).substr(0, expected.size()), expected);
+}
+
+TEST(AnalyzeMarkdown, keeps_code_and_evidence_in_details) {
+  const std::string text = text_of(sample_diagnosis());
+  EXPECT_NE(text.find(R"(
+<details>
+<summary>4. Memory grows by 64 MiB a step</summary>
+
+Each step leaves its graph alive.
+
+Detach what you keep.
+
+```diff
+- losses.append(loss)
++ losses.append(loss.detach())
+```
+
+Rule `memory_leak`, medium confidence.
+</details>
+)"),
+            std::string::npos);
+  EXPECT_NE(text.find("\n- ampere\\_sgemm\\_128x64\\_tn: 20.0 ms, at 117 ms\n"), std::string::npos);
+}
+
+TEST(AnalyzeMarkdown, says_plainly_that_nothing_was_found) {
+  const std::string text = text_of(healthy_host_diagnosis());
+  EXPECT_NE(text.find("\nNo rule finds anything whose fix would save time or memory.\n"), std::string::npos);
+  EXPECT_EQ(text.find("| finding |"), std::string::npos);
+}
+
+TEST(AnalyzeMarkdown, lets_no_name_be_markup) {
+  const std::string text = text_of(sample_diagnosis("</details>|<img src=x>\n# *a* [b](c) `d` \xff"));
+  EXPECT_EQ(text.find("<img"), std::string::npos);
+  EXPECT_EQ(text.find("\n# "), std::string::npos);
+  EXPECT_NE(text.find("- &lt;/details&gt;\\|&lt;img src=x&gt; \\# \\*a\\* \\[b\\](c) \\`d\\` \xEF\xBF\xBD: 20.0 ms"),
+            std::string::npos)
+      << text;
+}
+
+TEST(AnalyzeMarkdown, fences_code_that_has_fences) {
+  SampleDiagnosis sample = sample_diagnosis();
+  sample.diagnosis.findings[0].fix.code = "+ a\n```\n<img src=x>";
+  EXPECT_NE(text_of(sample).find("\n````diff\n+ a\n```\n<img src=x>\n````\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace telltale
