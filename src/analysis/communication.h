@@ -1,4 +1,7 @@
 // Collectives: how long they run, and how much of that no computation hides.
+//
+// A collective is known by its metadata, on itself or on the operator that launched it, or by its kernel's name.
+// Pure and thread-safe; linear in events, but for merging the streams of a device by time.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +16,20 @@ namespace telltale {
 
 struct CollectiveRow {
   std::string name;                           // "allreduce", or the kernel's name where there is no metadata
-  double calls = 0;                           // a step
-  std::optional<double> bytes;                // a step, sent in
-  Nanoseconds device_ns = 0, exposed_ns = 0;  // a step
+  double calls = 0;                           // a step, likewise below
+  std::optional<double> bytes;                // sent in, by the calls that say so
+  Nanoseconds device_ns = 0, exposed_ns = 0;  // each instant once
 };
 
 struct Communication {
+  DeviceId device = kHost;          // the one that communicates most; kHost when none does
   Nanoseconds total_ns = 0;         // a step, each instant once
-  Nanoseconds exposed_ns = 0;       // of it, while nothing else runs on the device
+  Nanoseconds exposed_ns = 0;       // of it, while the device does nothing but communicate
   std::vector<CollectiveRow> rows;  // by falling time
   double overlap_percent() const;   // 100 when nothing is exposed, also without communication
 };
 
+// Of what the timing's steps launched.
 Communication communication(const Trace& trace, const StepTiming& timing);
 
 }  // namespace telltale
