@@ -2,13 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "analysis/host_work.h"
 #include "base/time.h"
 #include "trace/trace.h"
 
 namespace telltale {
+
+// The device work that each call launched. Events of a call and of all that it contains are consecutive, and so is
+// the work which they launched.
+class LaunchedWork {
+ public:
+  explicit LaunchedWork(const Trace& trace);
+
+  std::span<const EventId> of(EventId launch) const { return of_range(launch, launch + 1); }
+  // Of the calls in [first, end).
+  std::span<const EventId> of_range(EventId first, EventId end) const;
+
+ private:
+  std::vector<std::uint32_t> first_;  // by call; one more than there are events
+  std::vector<EventId> work_;
+};
+
+// One past the last event within `root`, which is on a thread.
+EventId subtree_end(const Trace& trace, EventId root);
 
 // What recording an event costs the host that is recorded, in nanoseconds.
 struct ObserverCost {
@@ -17,25 +35,22 @@ struct ObserverCost {
 
 struct Edit {
   // By event; empty: 1 for all. On the host a factor scales an event's own time, not that of what it contains; on the
-  // device its duration. What has the factor 0 is gone: it launches nothing, waits for nothing, and starts nothing.
+  // device its duration. Device work with the factor 0 is gone.
   std::vector<float> scale;
   // By event; empty: false for all. Calls that no longer wait for the device.
   std::vector<bool> is_free_of_waiting;
-  // By event; empty: false for all. Device work that needs no call of its own any more: it runs as a node of a CUDA
-  // graph, right behind what comes before it.
+  // By event; empty: false for all. Device work that runs as a node of a CUDA graph, right behind what comes before it.
   std::vector<bool> is_graph_node;
   ObserverCost observer;            // taken out of the host's time
   Nanoseconds added_host_ns = 0;    // a step, at its beginning
-  Nanoseconds added_device_ns = 0;  // a step, behind its first device work
+  Nanoseconds added_device_ns = 0;  // a step, before its first device work
 
   void scale_event(const Trace& trace, EventId event, float factor);
-  // The event, everything called within it, and the device work which that launched.
-  void remove_subtree(const Trace& trace, EventId root);
-  void scale_subtree(const Trace& trace, EventId root, float host_factor, float device_factor);
   void drop_wait(const Trace& trace, EventId call);
+  void run_in_graph(const Trace& trace, EventId work);
+  // The event and everything called within it by one factor, the device work which that launched by another.
+  void scale_subtree(const Trace& trace, const LaunchedWork& launched, EventId root, float host_factor,
+                     float device_factor);
 };
-
-// One past the last event within `root`, which is on a thread: the events of a subtree are consecutive.
-EventId subtree_end(const Trace& trace, EventId root);
 
 }  // namespace telltale

@@ -1,9 +1,168 @@
 #include "replay/step_graph.h"
 
+#include <algorithm>
+
+#include "replay/graph_builder.h"
+
 namespace telltale {
 
-StepGraph::StepGraph(const Trace& trace, const StepTiming&, const std::vector<HostWork>&) : trace_(&trace) {}
-ReplayedStep StepGraph::replay(const Edit&) const { return {}; }
-std::size_t StepGraph::memory_bytes() const { return 0; }
+namespace {
+
+// Rounds until the pace of a step no longer depends on how the first one began.
+constexpr int kRounds = 4;
+// A node of a CUDA graph begins this long after the one before it, at most.
+constexpr Nanoseconds kGraphNodeDelay = 1'000;
+// Observing takes at most this share of a stretch of host time: however many calls were recorded, programs took at most
+// about twice as long. What a stretch cannot hold is taken from those that follow, but a long stretch is one thing that
+// takes long, and counts as no longer than this.
+constexpr double kLargestObservedShare = 0.52;
+constexpr double kLongestObservedStretch = 100'000;
+
+}  // namespace
+
+// One replay: clocks of lanes and streams that advance node by node.
+class Simulation {
+ public:
+  Simulation(const StepGraph& graph, const Edit& edit)
+      : graph_(graph),
+        edit_(edit),
+        lanes_(graph.lanes_.size()),
+        stream_end_(graph.streams_, 0),
+        work_end_(graph.works_.size(), 0) {}
+
+  ReplayedStep run() {
+    Nanoseconds before = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      before = latest();
+      run_round();
+    }
+    const Nanoseconds steps = graph_.steps_;
+    ReplayedStep step;
+    step.period = (latest() - before) / steps;
+    step.device_busy = device_busy_ / (steps * kRounds);
+    for (const LaneClock& lane : lanes_) step.host_busy = std::max(step.host_busy, lane.busy / (steps * kRounds));
+    return step;
+  }
+
+ private:
+  struct LaneClock {
+    Nanoseconds now = 0, busy = 0;
+    std::size_t next = 0;
+    double owed = 0;  // the observer's time that is still to be taken out
+  };
+
+  Nanoseconds latest() const {
+    Nanoseconds time = 0;
+    for (const LaneClock& lane : lanes_) time = std::max(time, lane.now);
+    for (const Nanoseconds end : stream_end_) time = std::max(time, end);
+    return time;
+  }
+
+  // The lane that is furthest behind goes first, so that works reach the streams in the order of their launches.
+  void run_round() {
+    for (LaneClock& lane : lanes_) lane.next = 0;
+    if (lanes_.size() == 1) {
+      for (const StepGraph::HostNode& node : graph_.lanes_[0]) run_node(lanes_[0], node);
+      return;
+    }
+    while (true) {
+      std::size_t behind = lanes_.size();
+      for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        if (lanes_[i].next == graph_.lanes_[i].size()) continue;
+        if (behind == lanes_.size() || lanes_[i].now < lanes_[behind].now) behind = i;
+      }
+      if (behind == lanes_.size()) return;
+      run_node(lanes_[behind], graph_.lanes_[behind][lanes_[behind].next++]);
+    }
+  }
+
+  void run_node(LaneClock& lane, const StepGraph::HostNode& node) {
+    if (node.begins_step) begin_step(lane);
+    for (std::uint32_t i = 0; i < node.work_count; ++i) run_work(node.first_work + i, lane.now);
+    const Nanoseconds own = own_time(lane, node);
+    lane.now += own;
+    lane.busy += own;
+    if (node.wait == StepGraph::kNone) return;
+    if (!edit_.is_free_of_waiting.empty() && edit_.is_free_of_waiting[node.event]) return;
+    if (factor(node.event) == 0) return;
+    const StepGraph::Wait& wait = graph_.waits_[node.wait];
+    lane.now = std::max(lane.now, work_end_[wait.work] + wait.tail);
+  }
+
+  void begin_step(LaneClock& lane) {
+    lane.now += edit_.added_host_ns;
+    lane.busy += edit_.added_host_ns;
+    if (edit_.added_device_ns == 0 || stream_end_.empty()) return;
+    stream_end_[0] = std::max(stream_end_[0], lane.now) + edit_.added_device_ns;
+    device_busy_ += edit_.added_device_ns;
+  }
+
+  void run_work(std::uint32_t index, Nanoseconds node_begin) {
+    const StepGraph::Work& work = graph_.works_[index];
+    const float scale = factor(work.event);
+    if (scale == 0) {
+      work_end_[index] = stream_end_[work.stream];
+      return;
+    }
+    const bool is_graph_node = !edit_.is_graph_node.empty() && edit_.is_graph_node[work.event];
+    Nanoseconds start = is_graph_node ? node_begin : node_begin + work.after_launch;
+    const Nanoseconds delay = is_graph_node ? std::min(work.after_previous, kGraphNodeDelay) : work.after_previous;
+    if (stream_end_[work.stream] > 0) start = std::max(start, stream_end_[work.stream] + delay);
+    if (work.other != StepGraph::kNone) start = std::max(start, work_end_[work.other] + work.after_other);
+    const auto duration = static_cast<Nanoseconds>(static_cast<float>(work.duration) * scale);
+    const Nanoseconds end = start + duration;
+    device_busy_ += std::max<Nanoseconds>(0, end - std::max(start, covered_));
+    covered_ = std::max(covered_, end);
+    work_end_[index] = end;
+    stream_end_[work.stream] = std::max(stream_end_[work.stream], end);
+  }
+
+  Nanoseconds own_time(LaneClock& lane, const StepGraph::HostNode& node) const {
+    auto own = static_cast<double>(node.own);
+    if (node.event == kNoEvent) return node.own;
+    if (node.begins_event) lane.owed += observer_cost(node.event);
+    const double taken = std::min(lane.owed, std::min(own, kLongestObservedStretch) * kLargestObservedShare);
+    lane.owed -= taken;
+    own -= taken;
+    return static_cast<Nanoseconds>(own * factor(node.event));
+  }
+
+  double observer_cost(EventId event) const {
+    switch (graph_.trace_->events.kind[event]) {
+      case Kind::kPython:
+      case Kind::kModule:
+        return edit_.observer.python_call;
+      case Kind::kOperator:
+      case Kind::kAnnotation:
+        return edit_.observer.operator_call;
+      case Kind::kRuntime:
+      case Kind::kDriver:
+        return edit_.observer.api_call;
+      default:
+        return 0;
+    }
+  }
+
+  float factor(EventId event) const { return event == kNoEvent || edit_.scale.empty() ? 1.0F : edit_.scale[event]; }
+
+  const StepGraph& graph_;
+  const Edit& edit_;
+  std::vector<LaneClock> lanes_;
+  std::vector<Nanoseconds> stream_end_, work_end_;
+  Nanoseconds covered_ = 0, device_busy_ = 0;
+};
+
+StepGraph::StepGraph(const Trace& trace, const StepTiming& timing, const std::vector<HostWork>& host_work)
+    : trace_(&trace) {
+  GraphBuilder(*this, timing, host_work).build();
+}
+
+ReplayedStep StepGraph::replay(const Edit& edit) const { return Simulation(*this, edit).run(); }
+
+std::size_t StepGraph::memory_bytes() const {
+  std::size_t bytes = works_.capacity() * sizeof(Work) + waits_.capacity() * sizeof(Wait);
+  for (const std::vector<HostNode>& lane : lanes_) bytes += lane.capacity() * sizeof(HostNode);
+  return bytes;
+}
 
 }  // namespace telltale

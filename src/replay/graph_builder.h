@@ -1,0 +1,48 @@
+// Builds a StepGraph from what was recorded. Only for StepGraph.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/host_segments.h"
+#include "replay/step_graph.h"
+
+namespace telltale {
+
+class GraphBuilder {
+ public:
+  GraphBuilder(StepGraph& graph, const StepTiming& timing, const std::vector<HostWork>& host_work);
+  void build();
+
+ private:
+  struct Launch {
+    EventId call;
+    EventId work;
+  };
+
+  void find_launches();
+  void measure_typical_delays();
+  void add_lane(const std::vector<TrackId>& threads);
+  void add_works(StepGraph::HostNode& node, const HostSegment& segment, const std::vector<Launch>& launches,
+                 std::size_t& next);
+  void add_work(const Launch& launch, Nanoseconds node_begin);
+  void find_dependency(StepGraph::Work& work, Nanoseconds start, Nanoseconds previous_end);
+  void add_wait(StepGraph::HostNode& node, const HostSegment& segment);
+  Nanoseconds time_to_launch(const StepGraph::HostNode& node, Nanoseconds begin) const;
+  std::uint32_t awaited_work(Interval call) const;
+  bool blocks(const StepGraph::HostNode& node, const HostSegment& segment) const;
+  Nanoseconds recorded_end(std::uint32_t work) const;
+
+  StepGraph& graph_;
+  const Trace& trace_;
+  const StepTiming& timing_;
+  const std::vector<HostWork>& host_work_;
+  Interval window_;
+  std::vector<Launch> launches_;            // within the window, by call and then by start of the work
+  Nanoseconds typical_after_previous_ = 0;  // medians of the trace
+  Nanoseconds typical_after_launch_ = 0;
+  std::vector<std::vector<std::uint32_t>> by_stream_;  // works so far, by stream
+  std::unordered_map<TrackId, std::uint32_t> stream_of_track_;
+};
+
+}  // namespace telltale
