@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "advise/facts.h"
+#include "advise/ranking.h"
+#include "advise/rule.h"
+#include "replay/observer.h"
 #include "replay/step_graph.h"
 
 namespace telltale {
@@ -35,6 +39,30 @@ std::vector<DeviceUse> device_uses(const Trace& trace, const StepTiming& timing)
   return uses;
 }
 
+// Never longer than the recorded step: observing speeds nothing up.
+Nanoseconds unobserved_step(const Trace& trace, const StepGraph& graph, Nanoseconds recorded) {
+  Edit edit;
+  edit.observer = observer_cost(trace);
+  return std::min(graph.replay(edit).period, recorded);
+}
+
+std::vector<Finding> find_all(const Facts& facts, const DiagnosisOptions& options) {
+  const auto is_wanted = [&](std::string_view rule) {
+    return options.rules.empty() || std::find(options.rules.begin(), options.rules.end(), rule) != options.rules.end();
+  };
+  std::vector<Finding> findings;
+  for (const Rule* rule : all_rules()) {
+    if (!is_wanted(rule->info.id)) continue;
+    for (Finding& finding : rule->find(facts)) {
+      if (finding.rule.empty()) finding.rule = rule->info.id;
+      finding.evidence.resize(std::min(finding.evidence.size(), Finding::kMaxEvidence));
+      findings.push_back(std::move(finding));
+    }
+  }
+  const auto least = static_cast<Nanoseconds>(options.least_saving_percent / 100 * static_cast<double>(facts.step));
+  return ranked(std::move(findings), least);
+}
+
 }  // namespace
 
 double Diagnosis::observer_percent() const {
@@ -45,12 +73,11 @@ double Diagnosis::observer_percent() const {
 Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   Diagnosis diagnosis;
   diagnosis.timing = step_timing(trace, options.steps);
-  const std::vector<HostWork> host_work = host_work_by_event(trace);
+  std::vector<HostWork> host_work = host_work_by_event(trace);
   diagnosis.breakdown = step_breakdown(trace, diagnosis.timing, host_work);
   diagnosis.recorded_ns = diagnosis.breakdown.step;
-  diagnosis.unobserved_ns = diagnosis.recorded_ns;
   diagnosis.devices = device_uses(trace, diagnosis.timing);
-  const std::vector<Phase> phases = phase_by_event(trace, host_work);
+  std::vector<Phase> phases = phase_by_event(trace, host_work);
   diagnosis.phases = phase_times(trace, diagnosis.timing, phases);
   diagnosis.modules = module_times(trace, diagnosis.timing, phases);
   diagnosis.kernels = kernel_summary(trace, diagnosis.timing);
@@ -59,6 +86,11 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   diagnosis.copies = copy_summary(trace, diagnosis.timing);
   diagnosis.memory = memory_summary(trace, diagnosis.timing);
   diagnosis.communication = communication(trace, diagnosis.timing);
+
+  const StepGraph graph(trace, diagnosis.timing, host_work);
+  diagnosis.unobserved_ns = unobserved_step(trace, graph, diagnosis.recorded_ns);
+  const Facts facts(trace, diagnosis, graph, std::move(host_work), std::move(phases));
+  diagnosis.findings = find_all(facts, options);
   return diagnosis;
 }
 

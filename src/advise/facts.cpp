@@ -1,0 +1,69 @@
+#include "advise/facts.h"
+
+#include <algorithm>
+
+#include "replay/observer.h"
+
+namespace telltale {
+namespace {
+
+// A device that works for this share of the step leaves nothing to gain on the host.
+constexpr double kShareOfDeviceBound = 0.95;
+
+Edit without_observer(const Trace& trace) {
+  Edit edit;
+  edit.observer = observer_cost(trace);
+  return edit;
+}
+
+}  // namespace
+
+Facts::Facts(const Trace& trace_, const Diagnosis& diagnosis_, const StepGraph& graph_,
+             std::vector<HostWork> host_work_, std::vector<Phase> phases_)
+    : trace(trace_),
+      diagnosis(diagnosis_),
+      graph(graph_),
+      host_work(std::move(host_work_)),
+      phases(std::move(phases_)),
+      launched(trace_),
+      unobserved(without_observer(trace_)),
+      step(std::max<Nanoseconds>(diagnosis_.unobserved_ns, 1)) {}
+
+Nanoseconds Facts::saved_by(const Edit& edit) const { return step - graph.replay(edit).period; }
+
+double Facts::percent_of_step(Nanoseconds time) const {
+  return 100.0 * static_cast<double>(time) / static_cast<double>(step);
+}
+
+bool Facts::is_in_steps(EventId event) const {
+  const EventId at = is_on_device(trace.events.kind[event]) ? trace.launch_of(event) : event;
+  return at != kNoEvent && step_at(diagnosis.timing, trace.events.start[at]) >= 0;
+}
+
+bool Facts::is_device_bound() const {
+  return static_cast<double>(diagnosis.timing.device_period) >= kShareOfDeviceBound * static_cast<double>(step);
+}
+
+std::vector<bool> names_where(const Trace& trace, const std::function<bool(std::string_view)>& test) {
+  std::vector<bool> passes(trace.strings.size());
+  for (StringId name = 0; name < passes.size(); ++name) passes[name] = test(trace.strings[name]);
+  return passes;
+}
+
+std::vector<EventId> events_named(const Facts& facts, Kind kind, const std::function<bool(std::string_view)>& test) {
+  const std::vector<bool> passes = names_where(facts.trace, test);
+  std::vector<EventId> found;
+  for (EventId event = 0; event < facts.trace.events.size(); ++event)
+    if (facts.trace.events.kind[event] == kind && passes[facts.trace.events.name[event]] && facts.is_in_steps(event))
+      found.push_back(event);
+  return found;
+}
+
+Saving saving_around(const Facts& facts, Nanoseconds likely, double uncertainty) {
+  const auto scaled = [&](double factor) {
+    return std::clamp<Nanoseconds>(static_cast<Nanoseconds>(static_cast<double>(likely) * factor), 0, facts.step);
+  };
+  return {scaled(1 - uncertainty), scaled(1), scaled(1 + uncertainty)};
+}
+
+}  // namespace telltale

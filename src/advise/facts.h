@@ -1,0 +1,54 @@
+// What a rule may look at, and what it asks to learn what a fix would buy.
+//
+// Made once for a trace, then only read; rules may run side by side.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "advise/diagnosis.h"
+#include "advise/finding.h"
+#include "analysis/host_work.h"
+#include "analysis/phases.h"
+#include "replay/edit.h"
+#include "replay/step_graph.h"
+#include "trace/trace.h"
+
+namespace telltale {
+
+struct Facts {
+  // `diagnosis` has everything but findings; both must outlive the facts.
+  Facts(const Trace& trace, const Diagnosis& diagnosis, const StepGraph& graph, std::vector<HostWork> host_work,
+        std::vector<Phase> phases);
+
+  const Trace& trace;
+  const Diagnosis& diagnosis;
+  const StepGraph& graph;
+  std::vector<HostWork> host_work;  // by event
+  std::vector<Phase> phases;        // by event
+  LaunchedWork launched;
+  Edit unobserved;   // takes the observer's cost out: every edit of a rule starts from it
+  Nanoseconds step;  // the unobserved step, never 0
+
+  // What a step would take less after the edit; negative when it would take longer.
+  Nanoseconds saved_by(const Edit& edit) const;
+  double percent_of_step(Nanoseconds time) const;
+
+  double steps() const { return static_cast<double>(diagnosis.timing.steps.size()); }
+  // Whether a host event begins within a step, or the launch of device work does.
+  bool is_in_steps(EventId event) const;
+  // The device is at work for nearly the whole unobserved step: shortening the host buys nothing.
+  bool is_device_bound() const;
+};
+
+// By name: whether the name passes the test. Asked once for each distinct name.
+std::vector<bool> names_where(const Trace& trace, const std::function<bool(std::string_view)>& test);
+
+// Events of a kind (host events that begin in a step; device work launched in one) whose name passes, by id.
+std::vector<EventId> events_named(const Facts& facts, Kind kind, const std::function<bool(std::string_view)>& test);
+
+// A range around what the replay says, as wide as predictions of its sort have been off, and never more than the step.
+Saving saving_around(const Facts& facts, Nanoseconds likely, double uncertainty);
+
+}  // namespace telltale

@@ -1,0 +1,30 @@
+#include <array>
+
+#include "advise/rule.h"
+
+namespace telltale {
+
+// One for each file in rules/, in the order of the documentation: data, host, kernels, memory, many devices. Of rules
+// that propose the same fix for the same saving, the first one speaks.
+extern const Rule kHostSyncRule;
+
+namespace {
+
+constexpr auto kRules = std::to_array<const Rule*>({
+    &kHostSyncRule,
+});
+
+}  // namespace
+
+std::span<const Rule* const> all_rules() { return kRules; }
+
+std::span<const RuleInfo> rule_infos() {
+  static const auto kInfos = [] {
+    std::array<RuleInfo, kRules.size()> infos;
+    for (std::size_t i = 0; i < kRules.size(); ++i) infos[i] = kRules[i]->info;
+    return infos;
+  }();
+  return kInfos;
+}
+
+}  // namespace telltale

@@ -1,0 +1,70 @@
+// The host waits for the device in the middle of a step, and the device then waits for the host.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// How far off savings of this rule were, as a share of them.
+constexpr double kUncertainty = 0.4;
+
+// Waits that belong to other rules: copies from pageable memory, loading, and launches that all wait.
+bool is_own_wait(const Facts& facts, const SyncPoint& sync) {
+  const HostWork work = facts.host_work[sync.call];
+  return work == HostWork::kSync && is_waiting_call(facts.trace.name(sync.call));
+}
+
+std::string what_waits(const Facts& facts, const SyncPoint& sync) {
+  return std::string(facts.trace.name(sync.op == kNoEvent ? sync.call : sync.op));
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  if (facts.graph.is_launch_blocking()) return {};
+  std::vector<SyncPoint> waits;
+  Edit edit = facts.unobserved;
+  for (const SyncPoint& sync : facts.diagnosis.syncs) {
+    if (!is_own_wait(facts, sync)) continue;
+    waits.push_back(sync);
+    edit.drop_wait(facts.trace, sync.call);
+  }
+  if (waits.empty()) return {};
+  const Nanoseconds likely = facts.saved_by(edit);
+  if (likely <= 0) return {};
+
+  std::stable_sort(waits.begin(), waits.end(),
+                   [](const SyncPoint& a, const SyncPoint& b) { return a.idle_after > b.idle_after; });
+  Finding finding;
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = facts.trace.recorded.stacks ? Confidence::kMedium : Confidence::kLow;
+  for (const SyncPoint& sync : waits) finding.evidence.push_back(sync.call);
+  finding.source = source_line(facts.trace, waits.front().call);
+  const double a_step = static_cast<double>(waits.size()) / facts.steps();
+  finding.title = fmt::format("The host waits for the GPU {:.3g} times a step", a_step);
+  finding.explanation = fmt::format(
+      "{} makes the host wait until the GPU has finished everything; while the host then prepares new work, the GPU "
+      "has "
+      "none.",
+      what_waits(facts, waits.front()));
+  finding.fix = {"remove_sync",
+                 "Keep the value on the GPU and read it once in many steps, or copy it without blocking.",
+                 "- total += loss.item()\n+ total += loss.detach()  # .item() once, when it is printed"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kHostSyncRule;
+const Rule kHostSyncRule = {
+    {"host_sync", "Waits for the device within a step",
+     "Calls that return only when the device is done (.item(), nonzero, *Synchronize, blocking copies), after which "
+     "the "
+     "device has nothing to do.",
+     "CPU and CUDA activities; stacks for the line.",
+     "The steps are replayed with the waits dropped. A wait where the host is the bottleneck anyway saves nothing.",
+     ""},
+    find};
+
+}  // namespace telltale
