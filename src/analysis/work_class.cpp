@@ -22,6 +22,8 @@ constexpr NamePart kKernelNames[] = {
     {"sdpa", WorkClass::kAttention},
     {"attention", WorkClass::kAttention},
     {"Attention", WorkClass::kAttention},
+    {"convert_dq", WorkClass::kAttention},  // of cuDNN's backward, as the next one
+    {"compute_dot_do_o", WorkClass::kAttention},
     {"nchwToNhwc", WorkClass::kCopy},
     {"nhwcToNchw", WorkClass::kCopy},
     {"wgrad", WorkClass::kConvolution},
@@ -30,6 +32,7 @@ constexpr NamePart kKernelNames[] = {
     {"conv", WorkClass::kConvolution},
     {"Conv", WorkClass::kConvolution},
     {"winograd", WorkClass::kConvolution},
+    {"igemm_", WorkClass::kConvolution},
     {"batch_norm", WorkClass::kNormalisation},
     {"layer_norm", WorkClass::kNormalisation},
     {"LayerNorm", WorkClass::kNormalisation},
@@ -37,6 +40,9 @@ constexpr NamePart kKernelNames[] = {
     {"RowwiseMoments", WorkClass::kNormalisation},
     {"group_norm", WorkClass::kNormalisation},
     {"rms_norm", WorkClass::kNormalisation},
+    {"BatchNorm", WorkClass::kNormalisation},
+    {"RMSNorm", WorkClass::kNormalisation},
+    {"rmsnorm", WorkClass::kNormalisation},
     {"bn_fw", WorkClass::kNormalisation},
     {"bn_bw", WorkClass::kNormalisation},
     {"gemm", WorkClass::kMatmul},
@@ -49,6 +55,7 @@ constexpr NamePart kKernelNames[] = {
     {"cutlass", WorkClass::kMatmul},
     {"matmul", WorkClass::kMatmul},
     {"dot_kernel", WorkClass::kMatmul},
+    {"Cijk_", WorkClass::kMatmul},
     {"adam", WorkClass::kOptimizer},
     {"Adam", WorkClass::kOptimizer},
     {"sgd", WorkClass::kOptimizer},
@@ -56,20 +63,40 @@ constexpr NamePart kKernelNames[] = {
     {"SoftMax", WorkClass::kReduction},
     {"reduce", WorkClass::kReduction},
     {"Reduce", WorkClass::kReduction},
-    {"triton_red", WorkClass::kReduction},
-    {"triton_per", WorkClass::kReduction},
     {"nll_loss", WorkClass::kReduction},
     {"Catenate", WorkClass::kCopy},
     {"CatArray", WorkClass::kCopy},
     {"copy", WorkClass::kCopy},
     {"Memcpy", WorkClass::kCopy},
     {"Memset", WorkClass::kCopy},
-    {"triton_poi", WorkClass::kElementwise},
     {"elementwise", WorkClass::kElementwise},
     {"multi_tensor_apply", WorkClass::kElementwise},
     {"FillFunctor", WorkClass::kElementwise},
     {"dropout", WorkClass::kElementwise},
 };
+
+// TorchInductor's names say how a kernel goes about it, then which operators were fused: a pointwise one is that,
+// whatever stands behind; a template is the product or convolution it was made for.
+WorkClass class_of_inductor_kernel(std::string_view name) {
+  constexpr NamePart kFused[] = {
+      {"attention", WorkClass::kAttention},      {"layer_norm", WorkClass::kNormalisation},
+      {"rms_norm", WorkClass::kNormalisation},   {"batch_norm", WorkClass::kNormalisation},
+      {"group_norm", WorkClass::kNormalisation},
+  };
+  if (name.starts_with("triton_poi")) return WorkClass::kElementwise;
+  if (name.starts_with("triton_tem"))
+    return name.find("conv") == std::string_view::npos ? WorkClass::kMatmul : WorkClass::kConvolution;
+  for (const auto& [part, work] : kFused)
+    if (name.find(part) != std::string_view::npos) return work;
+  return WorkClass::kReduction;
+}
+
+bool is_inductor_kernel(std::string_view name) {
+  constexpr std::string_view kPrefixes[] = {"triton_poi", "triton_red", "triton_per", "triton_tem"};
+  return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+bool is_convolution(std::string_view operator_name) { return operator_name.find("conv") != std::string_view::npos; }
 
 // Operators and annotations whose kernels belong to the optimizer: "Optimizer.step#AdamW.step", aten::_fused_adamw_.
 bool is_optimizer(std::string_view name) {
@@ -89,32 +116,40 @@ std::string_view name_of(WorkClass work) {
 }
 
 WorkClass class_of_kernel_name(std::string_view name) {
+  if (is_inductor_kernel(name)) return class_of_inductor_kernel(name);
   for (const auto& [part, work] : kKernelNames)
     if (name.find(part) != std::string_view::npos) return work;
   return WorkClass::kOther;
 }
 
 WorkClassifier::WorkClassifier(const Trace& trace)
-    : trace_(trace), by_name_(trace.strings.size()), is_optimizer_name_(trace.strings.size()) {
-  for (StringId id = 0; id < trace.strings.size(); ++id) is_optimizer_name_[id] = is_optimizer(trace.strings[id]);
+    : trace_(trace), by_name_(trace.strings.size()), is_in_optimizer_(trace.events.size()) {
+  std::vector<char> is_optimizer_name(trace.strings.size());
+  for (StringId id = 0; id < trace.strings.size(); ++id) is_optimizer_name[id] = is_optimizer(trace.strings[id]);
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    const EventId parent = trace.events.parent[event];
+    is_in_optimizer_[event] =
+        is_optimizer_name[trace.events.name[event]] || (parent != kNoEvent && is_in_optimizer_[parent]);
+  }
 }
 
 WorkClass WorkClassifier::operator()(EventId event) {
   const Kind kind = trace_.events.kind[event];
-  if (kind == Kind::kCollective || trace_.collectives.find(event) != nullptr) return WorkClass::kCommunication;
+  if (kind == Kind::kCollective) return WorkClass::kCommunication;
   if (kind == Kind::kMemcpy || kind == Kind::kMemset) return WorkClass::kCopy;
-  if (is_launched_by_optimizer(event)) return WorkClass::kOptimizer;
+  if (!trace_.collectives.empty() && trace_.collectives.find(event) != nullptr) return WorkClass::kCommunication;
+  const EventId launch = trace_.events.cause[event];
+  if (launch != kNoEvent && is_in_optimizer_[launch]) return WorkClass::kOptimizer;
+
   const StringId name = trace_.events.name[event];
   if (!by_name_[name]) by_name_[name] = class_of_kernel_name(trace_.strings[name]);
-  if (*by_name_[name] != WorkClass::kOther) return *by_name_[name];
+  const WorkClass work = *by_name_[name];
+  if (work != WorkClass::kOther && work != WorkClass::kMatmul) return work;
   const EventId op = trace_.operator_of(event);
-  return op == kNoEvent ? WorkClass::kOther : class_of_kernel_name(trace_.name(op));
-}
-
-bool WorkClassifier::is_launched_by_optimizer(EventId event) const {
-  EventId at = trace_.events.cause[event];
-  while (at != kNoEvent && !is_optimizer_name_[trace_.events.name[at]]) at = trace_.events.parent[at];
-  return at != kNoEvent;
+  if (op == kNoEvent) return work;
+  if (work == WorkClass::kOther) return class_of_kernel_name(trace_.name(op));
+  // cuDNN computes convolutions of one by one as products.
+  return is_convolution(trace_.name(op)) ? WorkClass::kConvolution : work;
 }
 
 }  // namespace telltale

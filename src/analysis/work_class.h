@@ -29,22 +29,21 @@ std::string_view name_of(WorkClass work);
 // By the kernel's name alone; kOther when it tells nothing.
 WorkClass class_of_kernel_name(std::string_view name);
 
-// Remembers the answer for each name. Not thread-safe; the trace must outlive it.
+// Linear in events once, then a lookup each: remembers the answer for each name. Not thread-safe; the trace must
+// outlive it.
 class WorkClassifier {
  public:
   explicit WorkClassifier(const Trace& trace);
 
   // `event` is device work. Collectives are known by their metadata, an optimizer's kernels by the operators and
-  // annotations around their launch, everything else by the kernel's name and, where that tells nothing, by the
-  // operator's.
+  // annotations around their launch, everything else by the kernel's name and, where that tells nothing or a product
+  // may be a convolution, by the operator's.
   WorkClass operator()(EventId event);
 
  private:
-  bool is_launched_by_optimizer(EventId event) const;
-
   const Trace& trace_;
   std::vector<std::optional<WorkClass>> by_name_;
-  std::vector<char> is_optimizer_name_;
+  std::vector<char> is_in_optimizer_;  // by event
 };
 
 }  // namespace telltale
