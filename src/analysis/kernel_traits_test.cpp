@@ -13,8 +13,7 @@ constexpr KernelTraits kFp16{Precision::kFp16, true};
 // The names are those of recorded kernels; what they compute in is known from the program that was recorded.
 TEST(KernelTraits, of_fp32_products_tell_whether_tf32_was_allowed) {
   for (const std::string_view name :
-       {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute_"
-        "kernel",
+       {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute",
         "void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nt_align1>(cutlass_80_simt_sgemm::Params)",
         "ampere_sgemm_128x64_tn", "volta_sgemm_32x128_nn",
         "void gemmSN_TN_kernel<float, 128, 16, 2, 4, 8, 9, false, cublasGemvTensorStridedBatched<float const>>"}) {
