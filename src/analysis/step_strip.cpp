@@ -146,6 +146,51 @@ std::size_t keep_busiest(std::vector<StripLane<Work>>& lanes, std::size_t most, 
 
 constexpr TrackId kNoTrack = static_cast<TrackId>(-1);
 
+template <typename Work>
+std::size_t spans_of(const std::vector<StripLane<Work>>& lanes) {
+  std::size_t count = 0;
+  for (const StripLane<Work>& lane : lanes) count += lane.spans.size();
+  return count;
+}
+
+// Draws with wider and wider columns until there are few enough spans. A lane has at most two spans a column, and their
+// number is limited, so this ends.
+template <typename Draw>
+void draw_within_limit(const StripOptions& options, Draw draw) {
+  for (std::size_t columns = options.columns; draw(columns) > options.spans && columns > 1; columns /= 2) continue;
+}
+
+void draw_device(StepStrip& strip, const Trace& trace, const StepBreakdown& breakdown, const StripOptions& options) {
+  WorkClassifier class_of(trace);
+  draw_within_limit(options, [&](std::size_t columns) {
+    strip.streams.clear();
+    for (TrackId id = 0; id < trace.tracks.size(); ++id) {
+      const Track& track = trace.tracks[id];
+      if (track.kind != TrackKind::kStream || track.device != breakdown.device) continue;
+      strip.streams.push_back(stream_lane(trace, id, strip.window, columns, class_of));
+    }
+    strip.streams_left_out = keep_busiest(strip.streams, options.streams, kNoTrack);
+
+    HostCoarsening gaps(strip.window, columns);
+    for (const IdleGap& gap : breakdown.gaps) gaps.add(gap.when, gap.cause, gap.blamed);
+    strip.gaps = gaps.finished(kNoTrack).spans;
+    return spans_of(strip.streams) + strip.gaps.size();
+  });
+}
+
+void draw_threads(StepStrip& strip, const Trace& trace, const StepBreakdown& breakdown,
+                  const std::vector<HostWork>& host_work, const StripOptions& options) {
+  draw_within_limit(options, [&](std::size_t columns) {
+    strip.threads.clear();
+    for (TrackId id = 0; id < trace.tracks.size(); ++id) {
+      if (trace.tracks[id].kind != TrackKind::kThread) continue;
+      strip.threads.push_back(thread_lane(trace, id, strip.window, columns, host_work));
+    }
+    strip.threads_left_out = keep_busiest(strip.threads, options.threads, breakdown.thread);
+    return spans_of(strip.threads);
+  });
+}
+
 }  // namespace
 
 StepStrip step_strip(const Trace& trace, const StepTiming& timing, const StepBreakdown& breakdown,
@@ -153,23 +198,8 @@ StepStrip step_strip(const Trace& trace, const StepTiming& timing, const StepBre
   StepStrip strip;
   strip.window = median_period(timing, breakdown.has_device);
   if (strip.window.length() <= 0) return strip;
-
-  WorkClassifier class_of(trace);
-  for (TrackId id = 0; id < trace.tracks.size(); ++id) {
-    const Track& track = trace.tracks[id];
-    if (track.kind == TrackKind::kStream && breakdown.has_device && track.device == breakdown.device)
-      strip.streams.push_back(stream_lane(trace, id, strip.window, options.columns, class_of));
-    else if (track.kind == TrackKind::kThread)
-      strip.threads.push_back(thread_lane(trace, id, strip.window, options.columns, host_work));
-  }
-  strip.streams_left_out = keep_busiest(strip.streams, options.streams, kNoTrack);
-  strip.threads_left_out = keep_busiest(strip.threads, options.threads, breakdown.thread);
-
-  if (breakdown.has_device) {
-    HostCoarsening gaps(strip.window, options.columns);
-    for (const IdleGap& gap : breakdown.gaps) gaps.add(gap.when, gap.cause, gap.blamed);
-    strip.gaps = gaps.finished(kNoTrack).spans;
-  }
+  if (breakdown.has_device) draw_device(strip, trace, breakdown, options);
+  draw_threads(strip, trace, breakdown, host_work, options);
   return strip;
 }
 

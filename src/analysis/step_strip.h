@@ -44,6 +44,7 @@ struct StepStrip {
 
 struct StripOptions {
   std::size_t columns = 700;  // events shorter than a column are drawn together with others of the same column
+  std::size_t spans = 3000;   // at most, of all streams and gaps, and again of all threads: else columns are wider
   std::size_t streams = 4, threads = 4;
 };
 

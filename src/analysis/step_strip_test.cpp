@@ -137,6 +137,11 @@ TEST(StepStrip, stays_small_whatever_the_trace) {
   const StepStrip strip = strip_of(trace, timing, on_device(thread), {.columns = 50});
   EXPECT_EQ(strip.streams[0].spans.size(), 50U);
   EXPECT_EQ(strip.streams[0].busy, 1000);
+
+  const StepStrip smaller = strip_of(trace, timing, on_device(thread), {.columns = 400, .spans = 120});
+  EXPECT_LE(smaller.streams[0].spans.size(), 120U);
+  EXPECT_GE(smaller.streams[0].spans.size(), 60U);
+  EXPECT_EQ(smaller.streams[0].busy, 1000);
 }
 
 TEST(StepStrip, puts_the_launching_thread_first_and_counts_what_it_leaves_out) {
