@@ -196,7 +196,8 @@ SampleDiagnosis sample_diagnosis(std::string_view kernel) {
   diagnosis.copies.rows = {{CopyDirection::kHostToDevice, true, 2, 64.0 * (1 << 20), 6 * kMillisecond, 4 * kMillisecond,
                             kMillisecond, 11e9}};
   diagnosis.memory = sample_memory();
-  diagnosis.communication = {6 * kMillisecond, 2 * kMillisecond, {{"allreduce", 4, 1e8, 6'500'000, 2 * kMillisecond}}};
+  diagnosis.communication = {
+      0, 6 * kMillisecond, 2 * kMillisecond, {{"allreduce", 4, 1e8, 6'500'000, 2 * kMillisecond}}};
   diagnosis.findings = sample_findings(drawn);
   diagnosis.remarks = {"Shapes were not recorded, so that rules about shapes are silent."};
   return {std::move(drawn.trace), std::move(diagnosis)};

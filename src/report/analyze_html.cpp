@@ -1,0 +1,77 @@
+#include "report/analyze_html.h"
+
+#include <fmt/format.h>
+
+#include "report/analyze_html_parts.h"
+#include "report/analyze_words.h"
+#include "report/html_text.h"
+#include "report/units.h"
+
+namespace telltale {
+namespace html {
+
+std::string section(std::string_view id, std::string_view title, std::string_view caption, std::string_view body) {
+  const std::string below = caption.empty() ? std::string() : fmt::format("<p class=\"caption\">{}</p>\n", caption);
+  return fmt::format(
+      "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n{2}{3}</section>\n", id,
+      title, below, body);
+}
+
+std::string key_mark(std::string_view style_class) {
+  return fmt::format("<i class=\"key {}\" aria-hidden=\"true\"></i>", style_class);
+}
+
+std::string meter(double percent, std::string_view style_class) {
+  return fmt::format("<span class=\"meter {}\" style=\"width:{}%\"></span>", style_class, html_number(percent));
+}
+
+namespace {
+
+// The policy is a second wall: even if a name from a file became markup, the browser would fetch and run nothing.
+constexpr std::string_view kHead = R"(<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+)";
+
+std::string header(const Diagnosis& diagnosis) {
+  std::string text = fmt::format("<header>\n<p class=\"subject\">{}</p>\n<h1>{}</h1>\n",
+                                 html_escaped(subject_line(diagnosis)), html_escaped(headline(diagnosis)));
+  for (const std::string& remark : diagnosis.remarks) {
+    text += fmt::format("<p class=\"remark\">{}</p>\n", html_escaped(remark));
+  }
+  return text + "</header>\n";
+}
+
+std::string footer(const Diagnosis& diagnosis, const Trace& trace) {
+  return fmt::format("<footer>\n<p>Made by telltale analyze from {}: {} events, {}. {}</p>\n</footer>\n",
+                     html_cut(diagnosis.path == "-" ? "standard input" : diagnosis.path, 200),
+                     format_count(static_cast<std::int64_t>(trace.events.size())), time_text(trace.duration),
+                     anomaly_note(trace));
+}
+
+}  // namespace
+}  // namespace html
+
+std::string analyze_html(const Diagnosis& diagnosis, const Trace& trace, const StepStrip& strip) {
+  std::string page(html::kHead);
+  page += fmt::format("<title>{} · telltale</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
+                      html_cut(file_label(diagnosis), 100), html::style_sheet());
+  page += html::header(diagnosis);
+  page += html::breakdown_section(diagnosis);
+  page += html::findings_section(diagnosis, trace);
+  page += html::strip_section(diagnosis, trace, strip);
+  page += html::modules_section(diagnosis);
+  page += html::kernels_section(diagnosis);
+  page += html::memory_section(diagnosis);
+  page += html::syncs_section(diagnosis, trace);
+  page += html::copies_section(diagnosis);
+  page += html::communication_section(diagnosis);
+  page += html::footer(diagnosis, trace);
+  return page + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace telltale

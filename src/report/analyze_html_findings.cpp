@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/analyze_html_parts.h"
+#include "report/analyze_words.h"
+#include "report/html_text.h"
+
+namespace telltale::html {
+namespace {
+
+constexpr std::size_t kLongestName = 160;
+
+// From low to high with a mark at likely, on a scale that all findings share.
+std::string range_picture(const Diagnosis& diagnosis, const Saving& saving, double widest) {
+  const auto x = [&](Nanoseconds time) { return html_number(100 * saving_percent(diagnosis, time) / widest); };
+  const double likely = 100 * saving_percent(diagnosis, saving.likely) / widest;
+  return fmt::format(
+      "<svg viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+      "<line class=\"range-axis\" x1=\"0\" x2=\"100\" y1=\"6\" y2=\"6\"/>"
+      "<line class=\"range\" x1=\"{}\" x2=\"{}\" y1=\"6\" y2=\"6\"/>"
+      "<line class=\"likely\" x1=\"{}\" x2=\"{}\" y1=\"6\" y2=\"6\"/></svg>",
+      x(saving.low), x(saving.high), html_number(likely - 0.8), html_number(likely + 0.8));
+}
+
+std::string saving_of(const Diagnosis& diagnosis, const Finding& finding, double widest) {
+  if (!is_about_time(finding)) return "<div class=\"saving\"><span>no time, but memory or trust</span></div>\n";
+  return fmt::format("<div class=\"saving\"><strong>{}</strong><span>saves {} a step</span>{}<span>{} %</span></div>\n",
+                     percent_text(saving_percent(diagnosis, finding.saving.likely)), time_text(finding.saving.likely),
+                     range_picture(diagnosis, finding.saving, widest), saving_range(diagnosis, finding.saving));
+}
+
+std::string code_of(std::string_view code) {
+  if (code.empty()) return {};
+  std::string lines;
+  while (!code.empty()) {
+    const std::size_t end = std::min(code.find('\n'), code.size());
+    const std::string_view line = code.substr(0, end);
+    const std::string_view kind = line.starts_with("+ ") ? "added" : line.starts_with("- ") ? "removed" : "";
+    const std::string text = html_escaped(line);
+    lines += kind.empty() ? text + '\n' : fmt::format("<span class=\"{}\">{}</span>\n", kind, text);
+    code.remove_prefix(std::min(end + 1, code.size()));
+  }
+  return "<pre>" + lines + "</pre>\n";
+}
+
+std::string where_of(const Finding& finding) {
+  std::string text;
+  if (finding.source) {
+    text = fmt::format("<code title=\"{}\">{}</code>", html_cut(finding.source->file, kLongestName),
+                       html_cut(source_text(*finding.source), kLongestName));
+  }
+  if (const std::string doubt = doubt_of(finding); !doubt.empty()) text += (text.empty() ? "" : " · ") + doubt;
+  return text.empty() ? text : "<p class=\"where\">" + text + "</p>\n";
+}
+
+std::string evidence_of(const Finding& finding, const Trace& trace) {
+  std::string rows;
+  std::size_t count = 0;
+  for (const EventId event : finding.evidence) {
+    if (event >= trace.events.size()) continue;
+    ++count;
+    rows += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+        html_cut(trace.name(event), kLongestName), time_text(trace.events.start[event]),
+        time_text(trace.events.duration[event]), event);
+  }
+  if (count == 0) return {};
+  return fmt::format(
+      "<details><summary>Evidence: {}</summary>\n<table class=\"evidence\"><thead><tr><th scope=\"col\">event</th>"
+      "<th class=\"n\" scope=\"col\">at</th><th class=\"n\" scope=\"col\">takes</th><th class=\"n\" "
+      "scope=\"col\">number</th></tr></thead>"
+      "<tbody>\n{}</tbody></table></details>\n",
+      count == 1 ? "1 event" : fmt::format("{} events", count), rows);
+}
+
+std::string finding_item(const Diagnosis& diagnosis, const Finding& finding, std::size_t number, double widest,
+                         const Trace& trace) {
+  std::string body = fmt::format("<h3>{}</h3>\n", html_escaped(finding.title)) + where_of(finding);
+  for (const std::string& part : {finding.explanation, finding.fix.text, also_explains_text(finding)}) {
+    if (!part.empty()) body += "<p>" + html_escaped(part) + "</p>\n";
+  }
+  body += code_of(finding.fix.code) + evidence_of(finding, trace);
+  return fmt::format(
+      "<li id=\"finding-{0}\">\n<span class=\"number\" aria-hidden=\"true\">{0}</span>\n<article "
+      "class=\"finding\">\n{1}</article>\n{2}</li>\n",
+      number, body, saving_of(diagnosis, finding, widest));
+}
+
+}  // namespace
+
+std::string findings_section(const Diagnosis& diagnosis, const Trace& trace) {
+  if (diagnosis.findings.empty()) return section("findings", "What would help", kNothingFound, "");
+  double widest = 1;
+  for (const Finding& finding : diagnosis.findings) {
+    widest = std::max(widest, saving_percent(diagnosis, finding.saving.high));
+  }
+  std::string items;
+  std::size_t number = 0;
+  for (const Finding& finding : diagnosis.findings) items += finding_item(diagnosis, finding, ++number, widest, trace);
+  const bool overlap = std::ranges::count_if(diagnosis.findings, is_about_time) > 1;
+  return section("findings", "What would help", overlap ? kSavingsOverlap : std::string_view(),
+                 "<ol class=\"findings\">\n" + items + "</ol>\n");
+}
+
+}  // namespace telltale::html

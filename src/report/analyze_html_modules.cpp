@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/analyze_html_parts.h"
+#include "report/analyze_words.h"
+#include "report/html_text.h"
+#include "report/units.h"
+
+namespace telltale::html {
+namespace {
+
+constexpr std::size_t kMostModules = 500;
+constexpr int kDeepest = 24;       // deeper ones are left out: nobody unfolds so far
+constexpr int kUnfoldedDepth = 2;  // what is above stands open
+constexpr std::size_t kLongestName = 80;
+
+struct ModuleTree {
+  const std::vector<ModuleTime>& modules;
+  std::vector<std::vector<std::size_t>> children;
+  std::vector<std::size_t> roots;
+  bool has_device = false;
+  Nanoseconds whole = 0;  // of the longest root, which fills the bar
+  Nanoseconds step = 0;
+  std::size_t left = kMostModules;
+};
+
+Nanoseconds forward_of(const ModuleTree& tree, const ModuleTime& module) {
+  return tree.has_device ? module.forward_device_ns : module.forward_cpu_ns;
+}
+Nanoseconds backward_of(const ModuleTree& tree, const ModuleTime& module) {
+  return tree.has_device ? module.backward_device_ns : module.backward_cpu_ns;
+}
+
+ModuleTree tree_of(const Diagnosis& diagnosis) {
+  ModuleTree tree{diagnosis.modules, std::vector<std::vector<std::size_t>>(diagnosis.modules.size()), {}};
+  tree.has_device = std::ranges::any_of(diagnosis.modules, [](const ModuleTime& each) { return each.device_ns() > 0; });
+  tree.step = diagnosis.recorded_ns;
+  for (std::size_t i = 0; i < diagnosis.modules.size(); ++i) {
+    const ModuleTime& module = diagnosis.modules[i];
+    if (module.parent == ModuleTime::kNoParent) {
+      tree.roots.push_back(i);
+      tree.whole = std::max(tree.whole, forward_of(tree, module) + backward_of(tree, module));
+    } else {
+      tree.children[static_cast<std::size_t>(module.parent)].push_back(i);
+    }
+  }
+  return tree;
+}
+
+std::string row_of(const ModuleTree& tree, const ModuleTime& module) {
+  const Nanoseconds forward = forward_of(tree, module), backward = backward_of(tree, module);
+  return fmt::format(
+      "<span class=\"module\"><span class=\"label\" title=\"{}, {} calls\">{}</span><span class=\"both\">{}{}</span>"
+      "<span class=\"n\">{}</span><span class=\"n\">{}</span></span>",
+      html_cut(module.path, 200), format_count(module.calls), html_cut(module.name, kLongestName),
+      meter(percent_of(forward, tree.whole), tree.has_device ? "w0" : "h4"),
+      meter(percent_of(backward, tree.whole), tree.has_device ? "w4" : "h3"), time_text(forward + backward),
+      percent_text(percent_of(forward + backward, tree.step)));
+}
+
+std::string list_of(ModuleTree& tree, const std::vector<std::size_t>& modules, int depth) {
+  std::string items;
+  std::size_t shown = 0;
+  for (; shown < modules.size() && tree.left > 0; ++shown) {
+    --tree.left;
+    const std::size_t index = modules[shown];
+    const std::string row = row_of(tree, tree.modules[index]);
+    if (tree.children[index].empty() || depth == kDeepest) {
+      items += "<li class=\"leaf\">" + row + "</li>\n";
+      continue;
+    }
+    items += fmt::format("<li><details{}><summary>{}</summary>\n<ul>\n{}</ul></details></li>\n",
+                         depth < kUnfoldedDepth ? " open" : "", row, list_of(tree, tree.children[index], depth + 1));
+  }
+  if (shown < modules.size()) items += fmt::format("<li class=\"leaf\">and {} more</li>\n", modules.size() - shown);
+  return items;
+}
+
+}  // namespace
+
+std::string modules_section(const Diagnosis& diagnosis) {
+  if (diagnosis.modules.empty()) return {};
+  ModuleTree tree = tree_of(diagnosis);
+  const std::string caption = fmt::format(
+      "{} time a step, with what is called inside: {}forward, {}backward. The share is of the recorded step.",
+      tree.has_device ? "GPU" : "Host", key_mark(tree.has_device ? "w0" : "h4"),
+      key_mark(tree.has_device ? "w4" : "h3"));
+  const std::string list = list_of(tree, tree.roots, 0);
+  return section("modules", "Modules", caption, "<ul class=\"tree\">\n" + list + "</ul>\n");
+}
+
+}  // namespace telltale::html

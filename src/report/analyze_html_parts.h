@@ -1,0 +1,34 @@
+// The sections of the page of a diagnosis. Each is empty where there is nothing to show.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "advise/diagnosis.h"
+#include "analysis/step_strip.h"
+#include "trace/trace.h"
+
+namespace telltale::html {
+
+std::string style_sheet();  // with the colours of the palette as classes w0, w1, … for work and h0, h1, … for causes
+
+std::string breakdown_section(const Diagnosis& diagnosis);  // with idle causes and phases
+std::string findings_section(const Diagnosis& diagnosis, const Trace& trace);
+std::string strip_section(const Diagnosis& diagnosis, const Trace& trace, const StepStrip& strip);
+std::string modules_section(const Diagnosis& diagnosis);
+std::string kernels_section(const Diagnosis& diagnosis);
+std::string memory_section(const Diagnosis& diagnosis);
+std::string syncs_section(const Diagnosis& diagnosis, const Trace& trace);
+std::string copies_section(const Diagnosis& diagnosis);
+std::string communication_section(const Diagnosis& diagnosis);
+
+// A heading, a sentence about what is seen, and the body. `id` names the section within the page.
+std::string section(std::string_view id, std::string_view title, std::string_view caption, std::string_view body);
+
+// A coloured square that stands before the label it belongs to.
+std::string key_mark(std::string_view style_class);
+
+// A horizontal bar of `percent` of the room, with its colour.
+std::string meter(double percent, std::string_view style_class);
+
+}  // namespace telltale::html

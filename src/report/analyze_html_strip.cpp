@@ -1,0 +1,192 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "report/analyze_html_parts.h"
+#include "report/analyze_words.h"
+#include "report/html_text.h"
+#include "report/kernel_name.h"
+#include "report/units.h"
+
+namespace telltale::html {
+namespace {
+
+constexpr double kWidth = 1000, kHeight = 100;  // of every lane's drawing, stretched to its room
+constexpr double kLeastWidth = 0.5;             // so that nothing vanishes
+constexpr double kLeastForLabel = 8;            // percent of the lane that a label needs to be read
+constexpr std::size_t kLongestName = 70;
+
+class Scale {
+ public:
+  explicit Scale(Interval window) : window_(window) {}
+  double percent(Nanoseconds time) const { return percent_of(time - window_.begin, window_.length()); }
+  std::string x(Nanoseconds time) const { return html_number(percent(time) * kWidth / 100); }
+  std::string width(Interval when) const {
+    return html_number(std::max(kLeastWidth, percent_of(when.length(), window_.length()) * kWidth / 100));
+  }
+  Nanoseconds since_start(Nanoseconds time) const { return time - window_.begin; }
+
+ private:
+  Interval window_;
+};
+
+std::string class_of(WorkClass work) { return fmt::format("w{}", static_cast<int>(work)); }
+std::string class_of(HostWork work) { return fmt::format("h{}", static_cast<int>(work)); }
+std::string_view words_for(WorkClass work) { return name_of(work); }
+std::string_view words_for(HostWork work) { return label_of(work); }
+
+std::string event_label(const Trace& trace, EventId event) {
+  if (event == kNoEvent) return {};
+  const std::string_view name = trace.name(event);
+  return trace.events.kind[event] == Kind::kKernel ? html_cut(short_kernel_name(name), kLongestName)
+                                                   : html_cut(name, kLongestName);
+}
+
+template <typename Work>
+std::string title_of(const StripSpan<Work>& span, const Trace& trace, const Scale& scale) {
+  const std::string name = event_label(trace, span.event);
+  const std::string head =
+      name.empty() ? std::string(words_for(span.work)) : fmt::format("{}: {}", words_for(span.work), name);
+  const std::string at = time_text(scale.since_start(span.when.begin));
+  if (span.events == 1) return fmt::format("{}, {} at {}", head, time_text(span.busy), at);
+  return fmt::format("{} and {} more, {} busy of {} at {}", head, span.events - 1, time_text(span.busy),
+                     time_text(span.when.length()), at);
+}
+
+template <typename Work>
+std::string rectangles(const std::vector<StripSpan<Work>>& spans, const Trace& trace, const Scale& scale) {
+  std::string text;
+  for (const StripSpan<Work>& span : spans) {
+    const double height = std::max(4.0, kHeight * span.share_busy());
+    text += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>\n",
+                        class_of(span.work), scale.x(span.when.begin), html_number(kHeight - height),
+                        scale.width(span.when), html_number(height), title_of(span, trace, scale));
+  }
+  return text;
+}
+
+// What is wide enough is named where it stands.
+template <typename Work>
+std::string tags(const std::vector<StripSpan<Work>>& spans, const Scale& scale) {
+  std::string text;
+  for (const StripSpan<Work>& span : spans) {
+    const double left = scale.percent(span.when.begin), width = scale.percent(span.when.end) - left;
+    if (width < kLeastForLabel || span.share_busy() < 0.9) continue;
+    text += fmt::format("<span class=\"{} tag\" style=\"left:{}%;width:{}%\">{}</span>\n", class_of(span.work),
+                        html_number(left), html_number(width), words_for(span.work));
+  }
+  return text;
+}
+
+std::string lane(std::string_view kind, std::string_view name, std::string_view spoken, std::string_view drawing,
+                 std::string_view above = {}) {
+  return fmt::format(
+      "<div class=\"lane {}\"><span class=\"name\" title=\"{}\">{}</span><div class=\"room\">"
+      "<svg viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" role=\"img\" "
+      "aria-label=\"{}\">\n{}</svg>{}</div></div>\n",
+      kind, name, name, kWidth, kHeight, spoken, drawing, above);
+}
+
+template <typename Work>
+std::string track_lane(std::string_view kind, const StripLane<Work>& drawn, const Trace& trace, const Scale& scale,
+                       Interval window) {
+  const std::string name = html_cut(trace.strings[trace.tracks[drawn.track].name], kLongestName);
+  const std::string spoken =
+      fmt::format("{}, busy {} of the step", name, percent_text(percent_of(drawn.busy, window.length())));
+  return lane(kind, name, spoken, rectangles(drawn.spans, trace, scale), tags(drawn.spans, scale));
+}
+
+// Round times, about six of them.
+std::string axis(Interval window) {
+  const double rough = static_cast<double>(window.length()) / 6;
+  const double power = std::pow(10, std::floor(std::log10(std::max(1.0, rough))));
+  const double digit = rough / power;
+  const auto tick = static_cast<Nanoseconds>(power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10));
+  std::string marks;
+  for (Nanoseconds at = 0; at < window.length() - tick / 2; at += std::max<Nanoseconds>(1, tick)) {
+    marks += fmt::format("<span style=\"left:{}%\">{}</span>\n", html_number(percent_of(at, window.length())),
+                         time_text(at));
+  }
+  return "<div class=\"lane axis\" aria-hidden=\"true\"><span class=\"name\"></span><div class=\"room\">\n" + marks +
+         "</div></div>\n";
+}
+
+// The deepest of each of a few hundred columns, as an area.
+std::string queue_lane(const LaunchQueue& queue, Interval window) {
+  constexpr std::size_t kColumns = 400;
+  std::array<std::int32_t, kColumns> deepest{};
+  const auto column_of = [&](Nanoseconds time) {
+    const double share = percent_of(time - window.begin, window.length()) / 100;
+    return static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * (kColumns - 1));
+  };
+  for (std::size_t i = 0; i < queue.points.size(); ++i) {
+    const Nanoseconds end = i + 1 < queue.points.size() ? queue.points[i + 1].time : window.end;
+    if (end <= window.begin || queue.points[i].time >= window.end) continue;
+    for (std::size_t column = column_of(queue.points[i].time); column <= column_of(end); ++column) {
+      deepest[column] = std::max(deepest[column], queue.points[i].depth);
+    }
+  }
+  const std::int32_t most = std::ranges::max(deepest);
+  if (most == 0) return {};
+  std::string path = fmt::format("M0 {}", kHeight);
+  for (std::size_t column = 0; column < kColumns; ++column) {
+    const double y = kHeight * (1 - 0.95 * deepest[column] / most);
+    path += fmt::format("V{}H{}", html_number(y), html_number(kWidth * static_cast<double>(column + 1) / kColumns));
+  }
+  const std::string name = fmt::format("queued, at most {}", format_count(most));
+  return lane("queue", name, "launched work that waits for the GPU, at most " + format_count(most),
+              fmt::format("<path class=\"depth\" d=\"{}V{}Z\"/>", path, kHeight));
+}
+
+std::string keys_of(const StepStrip& strip) {
+  std::set<std::pair<std::string, std::string_view>> works;
+  for (const auto& stream : strip.streams) {
+    for (const auto& span : stream.spans) works.emplace(class_of(span.work), words_for(span.work));
+  }
+  std::set<std::pair<std::string, std::string_view>> causes;
+  for (const auto& span : strip.gaps) causes.emplace(class_of(span.work), words_for(span.work));
+  for (const auto& thread : strip.threads) {
+    for (const auto& span : thread.spans) causes.emplace(class_of(span.work), words_for(span.work));
+  }
+  std::string items;
+  for (const auto* group : {&works, &causes}) {
+    for (const auto& [style, words] : *group) items += fmt::format("<li>{}{}</li>\n", key_mark(style), words);
+  }
+  return "<ul class=\"keys\">\n" + items + "</ul>\n";
+}
+
+std::string left_out(const StepStrip& strip) {
+  const auto several = [](std::size_t count, std::string_view what) {
+    return count == 1 ? fmt::format("1 more {}", what) : fmt::format("{} more {}s", count, what);
+  };
+  std::string text;
+  if (strip.streams_left_out > 0) text = several(strip.streams_left_out, "stream");
+  if (strip.threads_left_out > 0) text += (text.empty() ? "" : " and ") + several(strip.threads_left_out, "thread");
+  return text.empty() ? text : " Not shown, since they do less: " + text + '.';
+}
+
+}  // namespace
+
+std::string strip_section(const Diagnosis& diagnosis, const Trace& trace, const StepStrip& strip) {
+  if (strip.window.length() <= 0 || (strip.streams.empty() && strip.threads.empty())) return {};
+  const Scale scale(strip.window);
+  std::string body = axis(strip.window);
+  for (const auto& stream : strip.streams) body += track_lane("stream", stream, trace, scale, strip.window);
+  if (!strip.gaps.empty()) {
+    body += lane("gaps", "idle, by cause", "idle time of the GPU by cause", rectangles(strip.gaps, trace, scale),
+                 tags(strip.gaps, scale));
+  }
+  if (!strip.streams.empty()) body += queue_lane(diagnosis.queue, strip.window);
+  for (const auto& thread : strip.threads) body += track_lane("thread", thread, trace, scale, strip.window);
+
+  const std::string caption = fmt::format(
+      "The step of median length, {}. Events too short to be told apart are drawn as one, as high as they fill its "
+      "time.{}",
+      time_text(strip.window.length()), left_out(strip));
+  return section("strip", "One step as it ran", caption, body + keys_of(strip));
+}
+
+}  // namespace telltale::html
