@@ -32,6 +32,7 @@ struct Command {
 };
 
 // The program's commands live in files of their own; commands.cpp lists them.
+extern const Command kAnalyzeCommand;
 extern const Command kInfoCommand;
 extern const Command kTopCommand;
 

@@ -5,7 +5,8 @@
 namespace telltale::cli {
 
 std::span<const Command* const> all_commands() {
-  static constexpr std::array<const Command*, 2> kCommands = {
+  static constexpr std::array<const Command*, 3> kCommands = {
+      &kAnalyzeCommand,
       &kInfoCommand,
       &kTopCommand,
   };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/default_command.h"
 #include "cli/help_format.h"
 #include "cli/size_text.h"
 #include "cli/suggestion.h"
@@ -22,6 +23,14 @@ int fail(std::string_view sentence) {
   return kCouldNotWork;
 }
 
+const CLI::App& default_command(const CLI::App& app) { return *app.get_subcommand(std::string(kAnalyzeCommand.name)); }
+
+std::string no_such_word(const std::string& word, const std::vector<std::string>& commands) {
+  const bool looks_like_path = word.find_first_of("./") != std::string::npos;
+  return looks_like_path ? "there is no file and no command '" + word + "'"
+                         : "there is no command '" + word + "'" + suggestion(word, commands);
+}
+
 // CLI11's own message, or a better one where a word was mistyped.
 std::string explained(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
   std::string message = error.what();
@@ -31,10 +40,8 @@ std::string explained(const CLI::App& app, const CLI::ParseError& error, const s
   const std::string help = command == &app ? "telltale --help" : "telltale " + command->get_name() + " --help";
 
   if (command == &app) {
-    for (const std::string& word : words) {
-      if (word.starts_with('-')) continue;
-      return "there is no command '" + word + "'" + suggestion(word, commands) + " (see " + help + ")";
-    }
+    const std::string word = first_plain_word(words, app, default_command(app));
+    if (!word.empty()) return no_such_word(word, commands) + " (see " + help + ")";
   }
   for (const std::string& word : words) {
     if (!word.starts_with("--")) continue;
@@ -93,17 +100,19 @@ int run_program(int argc, const char* const* argv) {
   }
   app.footer(
       "TRACE is what torch.profiler wrote (.json, .json.gz, .json.zst), or - for standard input.\n\n"
+      "  telltale train.json.gz                   the same as telltale analyze train.json.gz\n"
       "  telltale info train.json.gz\n"
       "  telltale top train.json.gz --by kernel --steps 3..7");
 
+  const std::vector<std::string> words = with_default_command({argv + 1, argv + argc}, app, default_command(app));
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // which takes them from the end
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       app.exit(error);  // --help and --version
       return kDone;
     }
-    return fail(explained(app, error, {argv + 1, argv + argc}));
+    return fail(explained(app, error, words));
   }
   for (const auto& [subcommand, work] : commands) {
     if (!subcommand->parsed()) continue;

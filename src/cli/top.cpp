@@ -1,6 +1,4 @@
 // telltale top TRACE: what took the time, as torch.profiler's key_averages() has it.
-#include <fmt/format.h>
-
 #include <map>
 #include <memory>
 
@@ -9,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
-#include "cli/step_range_text.h"
+#include "cli/step_choice.h"
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/top_table.h"
@@ -45,23 +43,10 @@ const std::map<std::string, Grouping>& groupings_by_word() {
   return kWords;
 }
 
-// What the trace lacks for the question to have an answer, as a sentence; empty when nothing.
-std::string why_unanswerable(const Trace& trace, const TopOptions& options) {
-  if (!options.averages.steps || !steps_in(trace, *options.averages.steps).empty()) return {};
-  if (trace.steps.empty()) return "the trace marks no steps, so --steps cannot choose any";
-  std::int64_t first = trace.steps.front().index, last = first;
-  for (const Step& step : trace.steps) {
-    first = std::min(first, step.index);
-    last = std::max(last, step.index);
-  }
-  return first == last ? fmt::format("--steps chooses none: the trace has only step {}", first)
-                       : fmt::format("--steps chooses none: the trace has steps {} to {}", first, last);
-}
-
 Result<ExitCode> show_top(const TopOptions& options, const GlobalOptions& globals) {
   const Result<Trace> trace = load(options.path, globals);
   if (!trace) return std::unexpected(trace.error());
-  if (const std::string reason = why_unanswerable(*trace, options); !reason.empty()) {
+  if (const std::string reason = why_no_step(*trace, options.averages.steps); !reason.empty()) {
     return failure(reason, options.path);
   }
 
@@ -93,16 +78,7 @@ void declare_choice(CLI::App& app, TopOptions& options) {
   app.add_option("--stack-depth", options.averages.stack_depth, "Innermost frames that tell stacks apart (5)")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  app.add_option_function<std::string>(
-         "--steps",
-         [&options](const std::string& text) {
-           options.averages.steps = parsed_step_range(text);
-           if (!options.averages.steps) {
-             throw CLI::ValidationError("--steps", "'" + text + "' is no range of steps; write 5, 3..7, 3.. or ..7");
-           }
-         },
-         "Only these steps: 5, 3..7, 3.. or ..7, as in ProfilerStep#5; device work counts where it was launched")
-      ->type_name("RANGE");
+  declare_steps(app, options.averages.steps);
 }
 
 void declare_output(CLI::App& app, TopOptions& options) {
