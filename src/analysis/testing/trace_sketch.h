@@ -26,6 +26,9 @@ class TraceSketch {
     return event(track, Kind::kOperator, name, start, end);
   }
 
+  // For events whose end is not known when they begin.
+  void set_end(Handle event, Nanoseconds end) { events_[event].end = end; }
+
   // Work on a device that the call `launch` handed to it.
   Handle work(TrackId stream, Kind kind, std::string_view name, Nanoseconds start, Nanoseconds end, Handle launch) {
     const Handle handle = event(stream, kind, name, start, end);
