@@ -1,0 +1,224 @@
+#include "advise/compile_model.h"
+
+#include <algorithm>
+#include <map>
+
+#include "advise/kernel_alignment.h"
+#include "advise/python_time.h"
+#include "trace/shapes.h"
+
+namespace telltale {
+namespace {
+
+// A module that launches at least this share of the forward pass's work is the model; below it, the program calls
+// modules one by one, and all of its forward pass can be compiled.
+constexpr double kShareOfModel = 0.5;
+// Waits a step within the forward pass from which on compiling gained nothing: each cuts the graph.
+constexpr double kMostWaits = 3;
+// Work of compiled kernels from which on a program counts as compiled.
+constexpr double kShareOfCompiled = 0.3;
+
+// Of the kernels that become one, the longest remains and this share of the others.
+constexpr double kLongestLeft = 0.9, kOthersLeft = 0.12;
+// A convolution in the layout that it wants; batch norms in the wrong layout, written for the right one.
+constexpr float kConvolutionLeft = 0.8F, kBatchNormLeft = 0.5F;
+
+// An operator that computes on the CPU this long is no dispatch: compiling does not remove it.
+constexpr Nanoseconds kCpuWork = 100'000;
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool is_layout_conversion(std::string_view kernel) {
+  return contains(kernel, "nchwToNhwc") || contains(kernel, "nhwcToNchw");
+}
+
+bool is_compiled_mark(std::string_view name) {
+  return name.starts_with("triton_") || name.starts_with("Torch-Compiled Region") ||
+         name.starts_with("## Call CompiledFxGraph") || name == "CompiledFunction";
+}
+
+// Elements of an operator's largest input: what it must move.
+std::int64_t elements_of(const Trace& trace, EventId op) {
+  const OperatorInfo* info = op == kNoEvent ? nullptr : trace.operators.find(op);
+  if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return 0;
+  std::int64_t most = 0;
+  for (const Shape& shape : tensor_shapes(trace.strings[trace.operator_inputs[info->inputs].shapes])) {
+    std::int64_t elements = shape.empty() ? 0 : 1;
+    for (const std::int64_t size : shape) elements *= std::max<std::int64_t>(size, 0);
+    most = std::max(most, elements);
+  }
+  return most;
+}
+
+bool moves_memory_only(WorkClass work) {
+  return work == WorkClass::kElementwise || work == WorkClass::kReduction || work == WorkClass::kCopy ||
+         work == WorkClass::kOther;
+}
+
+}  // namespace
+
+CompileModel::CompileModel(const Facts& facts)
+    : facts_(facts), is_in_region_(facts.trace.events.size()), stays_(facts.trace.events.size()) {
+  find_region();
+  find_chains();
+  find_obstacles();
+}
+
+void CompileModel::find_region() {
+  const Trace& trace = facts_.trace;
+  const Events& events = trace.events;
+  // The outermost module around each host event.
+  std::vector<EventId> outermost(events.size(), kNoEvent);
+  for (EventId event = 0; event < events.size(); ++event) {
+    const EventId parent = events.parent[event];
+    if (parent != kNoEvent) outermost[event] = outermost[parent];
+    if (outermost[event] == kNoEvent && events.kind[event] == Kind::kModule) outermost[event] = event;
+    has_backward_ = has_backward_ || facts_.phases[event] == Phase::kBackward;
+  }
+
+  std::map<StringId, Nanoseconds> by_module;
+  Nanoseconds forward = 0;
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    const EventId launch = trace.launch_of(call.event);
+    if (launch == kNoEvent || facts_.phases[launch] != Phase::kForward) continue;
+    forward += events.duration[call.event];
+    if (outermost[launch] != kNoEvent) by_module[events.name[outermost[launch]]] += events.duration[call.event];
+  }
+  const auto model = std::max_element(by_module.begin(), by_module.end(),
+                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool has_model =
+      model != by_module.end() && static_cast<double>(model->second) >= kShareOfModel * static_cast<double>(forward);
+
+  const auto is_inside = [&](EventId event) {
+    if (facts_.phases[event] == Phase::kForward)
+      return !has_model || (outermost[event] != kNoEvent && events.name[outermost[event]] == model->first);
+    return facts_.phases[event] == Phase::kBackward;
+  };
+  for (EventId event = 0; event < events.size(); ++event) {
+    if (is_on_device(events.kind[event])) continue;
+    const EventId cause = events.cause[event], parent = events.parent[event];
+    const bool follows_forward = events.kind[event] == Kind::kOperator && cause != kNoEvent &&
+                                 !is_on_device(events.kind[cause]) && facts_.phases[cause] == Phase::kForward;
+    if (facts_.phases[event] == Phase::kBackward && follows_forward)
+      is_in_region_[event] = is_inside(cause);
+    else if (facts_.phases[event] == Phase::kBackward && parent != kNoEvent &&
+             facts_.phases[parent] == Phase::kBackward && events.kind[parent] == Kind::kOperator)
+      is_in_region_[event] = is_in_region_[parent];
+    else
+      is_in_region_[event] = is_inside(event);
+  }
+}
+
+// Runs of kernels that only move memory, between those that compute; within a run, kernels on tensors of the same size
+// become one.
+void CompileModel::find_chains() {
+  const Trace& trace = facts_.trace;
+  std::vector<const DeviceCall*> calls;
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    const EventId launch = trace.launch_of(call.event);
+    if (trace.events.kind[call.event] == Kind::kKernel && launch != kNoEvent && is_in_region_[launch])
+      calls.push_back(&call);
+  }
+  std::stable_sort(calls.begin(), calls.end(), [&](const DeviceCall* a, const DeviceCall* b) {
+    return trace.events.start[a->event] < trace.events.start[b->event];
+  });
+  std::map<std::int64_t, std::vector<const DeviceCall*>> run;  // by elements
+  const auto end_run = [&] {
+    for (const auto& [elements, members] : run) add_chain(members);
+    run.clear();
+  };
+  for (const DeviceCall* call : calls) {
+    if (is_layout_conversion(trace.name(call->event))) continue;
+    if (moves_memory_only(call->work))
+      run[elements_of(trace, call->op)].push_back(call);
+    else if (call->work != WorkClass::kNormalisation)
+      end_run();
+  }
+  end_run();
+}
+
+void CompileModel::add_chain(const std::vector<const DeviceCall*>& run) {
+  if (run.size() < 2) return;
+  FusedChain chain;
+  Nanoseconds longest = 0;
+  for (const DeviceCall* call : run) {
+    const Nanoseconds duration = facts_.trace.events.duration[call->event];
+    chain.kernels.push_back(call->event);
+    chain.total += duration;
+    longest = std::max(longest, duration);
+  }
+  chain.fused = static_cast<Nanoseconds>(kLongestLeft * static_cast<double>(longest) +
+                                         kOthersLeft * static_cast<double>(chain.total - longest));
+  chains_.push_back(std::move(chain));
+}
+
+void CompileModel::find_obstacles() {
+  const Trace& trace = facts_.trace;
+  Nanoseconds compiled = 0, all = 0;
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    if (trace.events.kind[call.event] != Kind::kKernel || call.work == WorkClass::kOptimizer) continue;
+    all += trace.events.duration[call.event];
+    if (trace.name(call.event).starts_with("triton_")) compiled += trace.events.duration[call.event];
+  }
+  const std::vector<bool> is_mark = names_where(trace, is_compiled_mark);
+  const bool has_marks = std::any_of(is_mark.begin(), is_mark.end(), [](bool mark) { return mark; });
+  is_compiled_ = has_marks && (static_cast<double>(compiled) >= kShareOfCompiled * static_cast<double>(all) ||
+                               facts_.diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kCompilation)] > 0);
+
+  double waits = 0;
+  for (const SyncPoint& sync : facts_.diagnosis.syncs)
+    if (facts_.phases[sync.call] == Phase::kForward && facts_.host_work[sync.call] == HostWork::kSync &&
+        is_in_region_[sync.call])
+      ++waits;
+  is_broken_by_waits_ = waits / facts_.steps() >= kMostWaits;
+
+  // Python of the user's own that calls no operator is no part of a graph, and stays.
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    if (is_on_device(trace.events.kind[event])) continue;
+    if (facts_.host_work[event] == HostWork::kOperators && trace.events.duration[event] >= kCpuWork) {
+      const EventId next = event + 1;
+      const bool is_leaf = next >= trace.events.size() || trace.events.parent[next] != event;
+      stays_[event] = is_leaf;
+    }
+  }
+  for (const EventId root : user_python_without_operators(facts_)) {
+    const EventId end = subtree_end(trace, root);
+    for (EventId event = root; event < end; ++event) stays_[event] = true;
+  }
+}
+
+bool CompileModel::is_shortened(EventId event) const {
+  const HostWork work = facts_.host_work[event];
+  const bool is_overhead = work == HostWork::kPython || work == HostWork::kOperators || work == HostWork::kLaunching;
+  return is_overhead && is_in_region_[event] && !stays_[event];
+}
+
+Edit CompileModel::edited(float host_share, Nanoseconds added_host) const {
+  const Trace& trace = facts_.trace;
+  Edit edit = facts_.unobserved;
+  edit.added_host_ns = added_host;
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (!is_on_device(trace.events.kind[event]) && is_shortened(event)) edit.scale_event(trace, event, host_share);
+  for (const FusedChain& chain : chains_)
+    for (const EventId kernel : chain.kernels)
+      edit.scale_event(trace, kernel, static_cast<float>(chain.fused) / static_cast<float>(chain.total));
+  const bool has_conversions =
+      std::any_of(facts_.diagnosis.kernels.calls.begin(), facts_.diagnosis.kernels.calls.end(),
+                  [&](const DeviceCall& call) { return is_layout_conversion(trace.name(call.event)); });
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    const EventId launch = trace.launch_of(call.event);
+    if (launch == kNoEvent || !is_in_region_[launch]) continue;
+    if (host_share == 0) edit.run_in_graph(trace, call.event);
+    if (is_layout_conversion(trace.name(call.event)))
+      edit.scale_event(trace, call.event, 0);
+    else if (is_misaligned_product(facts_, call))
+      edit.scale_event(trace, call.event, kTimeLeftByPadding);
+    else if (call.work == WorkClass::kConvolution && has_conversions)
+      edit.scale_event(trace, call.event, kConvolutionLeft);
+    else if (call.work == WorkClass::kNormalisation && has_conversions)
+      edit.scale_event(trace, call.event, kBatchNormLeft);
+  }
+  return edit;
+}
+
+}  // namespace telltale
