@@ -1,6 +1,10 @@
 // Time by nn.Module, forward and backward, on the host and on the device, as a tree.
+//
+// What runs backward belongs to the module whose forward operator it goes back to; what a checkpointed module computes
+// again is backward. Pure and thread-safe; linear in the trace's events.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,8 +29,8 @@ struct ModuleTime {
   Nanoseconds device_ns() const { return forward_device_ns + backward_device_ns; }
 };
 
-// Parents before children; siblings by falling device time, then by falling host time. Empty when the trace has neither
-// module events nor module hierarchies.
+// Parents before children; siblings by falling device time, then by falling host time. Calls of one module within the
+// same parent are one entry. Empty when the trace has no module events.
 std::vector<ModuleTime> module_times(const Trace& trace, const StepTiming& timing, const std::vector<Phase>& phases);
 
 }  // namespace telltale
