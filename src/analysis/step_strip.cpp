@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "analysis/host_segments.h"
@@ -24,12 +26,17 @@ std::vector<Interval> periods_of(const StepTiming& timing, bool has_device) {
   return periods;
 }
 
-Interval median_period(const StepTiming& timing, bool has_device) {
-  std::vector<Interval> periods = periods_of(timing, has_device);
-  if (periods.empty()) return timing.window;
-  const auto middle = periods.begin() + static_cast<std::ptrdiff_t>(periods.size() / 2);
-  std::ranges::nth_element(periods, middle, {}, &Interval::length);
-  return *middle;
+// The one whose length is nearest to the mean, which is what a breakdown shows; of equals the last, which is warm.
+Interval typical_period(const StepTiming& timing, bool has_device) {
+  Interval typical = timing.window;
+  Nanoseconds least = std::numeric_limits<Nanoseconds>::max();
+  for (const Interval& period : periods_of(timing, has_device)) {
+    const Nanoseconds distance = std::abs(period.length() - timing.period());
+    if (distance > least) continue;
+    least = distance;
+    typical = period;
+  }
+  return typical;
 }
 
 Interval common(Interval one, Interval other) {
@@ -196,7 +203,7 @@ void draw_threads(StepStrip& strip, const Trace& trace, const StepBreakdown& bre
 StepStrip step_strip(const Trace& trace, const StepTiming& timing, const StepBreakdown& breakdown,
                      const std::vector<HostWork>& host_work, const StripOptions& options) {
   StepStrip strip;
-  strip.window = median_period(timing, breakdown.has_device);
+  strip.window = typical_period(timing, breakdown.has_device);
   if (strip.window.length() <= 0) return strip;
   if (breakdown.has_device) draw_device(strip, trace, breakdown, options);
   draw_threads(strip, trace, breakdown, host_work, options);

@@ -35,7 +35,7 @@ struct StripLane {
 };
 
 struct StepStrip {
-  Interval window;                                         // of the step whose length is the median
+  Interval window;                                         // of the step whose length is nearest to the mean
   std::vector<StripLane<WorkClass>> streams;               // of the breakdown's device; the busiest first
   std::vector<StripLane<HostWork>> threads;                // that of the breakdown first, then the busiest
   std::vector<StripSpan<HostWork>> gaps;                   // of the device, by cause; none without a device

@@ -35,7 +35,7 @@ StepStrip strip_of(const Trace& trace, const StepTiming& timing, const StepBreak
   return step_strip(trace, timing, breakdown, host_work_by_event(trace), options);
 }
 
-TEST(StepStrip, shows_the_step_of_median_length) {
+TEST(StepStrip, shows_the_step_that_is_nearest_to_the_mean) {
   TraceSketch sketch;
   const TrackId thread = sketch.thread("main");
   const TrackId stream = sketch.stream(0, 7);
