@@ -38,8 +38,10 @@ constexpr std::string_view kHead = R"(<!doctype html>
 )";
 
 std::string header(const Diagnosis& diagnosis) {
+  const Headline parts = headline(diagnosis);
   std::string text = fmt::format("<header>\n<p class=\"subject\">{}</p>\n<h1>{}</h1>\n",
-                                 html_escaped(subject_line(diagnosis)), html_escaped(headline(diagnosis)));
+                                 html_escaped(subject_line(diagnosis)), html_escaped(parts.step));
+  if (!parts.filling.empty()) text += fmt::format("<p class=\"lead\">{}</p>\n", html_escaped(parts.filling));
   for (const std::string& remark : diagnosis.remarks) {
     text += fmt::format("<p class=\"remark\">{}</p>\n", html_escaped(remark));
   }

@@ -9,7 +9,11 @@
 namespace telltale::html {
 namespace {
 
-constexpr double kLeastForLabel = 7;  // percent of the bar that a label needs to be read
+// Whether a part of the bar is wide enough for its label, on a page of full width.
+bool has_room_for_label(const BreakdownRow& row) {
+  constexpr double kPercentPerLetter = 0.85, kMargin = 1;
+  return row.percent >= kMargin + kPercentPerLetter * static_cast<double>(std::max<std::size_t>(row.label.size(), 4));
+}
 
 std::string bar_of(const std::vector<BreakdownRow>& rows) {
   std::string spoken, parts;
@@ -17,7 +21,7 @@ std::string bar_of(const std::vector<BreakdownRow>& rows) {
     const std::string share = percent_text(row.percent);
     const std::string name = (row.is_idle ? "idle: " : "") + row.label;
     spoken += fmt::format("{}{} {}", spoken.empty() ? "" : ", ", name, share);
-    const bool is_labelled = row.percent >= kLeastForLabel;
+    const bool is_labelled = has_room_for_label(row);
     parts += fmt::format("<span class=\"{}{}{}\" style=\"flex-grow:{}\" title=\"{} {}, {}\">{}</span>\n",
                          row.style_class, row.is_idle ? " idle" : "", is_labelled ? "" : " narrow", row.ns, name,
                          time_text(row.ns), share, is_labelled ? fmt::format("<b>{}</b>{}", row.label, share) : "");

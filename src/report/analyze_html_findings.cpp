@@ -19,12 +19,12 @@ std::string range_picture(const Diagnosis& diagnosis, const Saving& saving, doub
       "<svg viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
       "<line class=\"range-axis\" x1=\"0\" x2=\"100\" y1=\"6\" y2=\"6\"/>"
       "<line class=\"range\" x1=\"{}\" x2=\"{}\" y1=\"6\" y2=\"6\"/>"
-      "<line class=\"likely\" x1=\"{}\" x2=\"{}\" y1=\"6\" y2=\"6\"/></svg>",
-      x(saving.low), x(saving.high), html_number(likely - 0.8), html_number(likely + 0.8));
+      "<rect class=\"likely\" x=\"{}\" width=\"1.6\" y=\"1\" height=\"10\"/></svg>",
+      x(saving.low), x(saving.high), html_number(likely - 0.8));
 }
 
 std::string saving_of(const Diagnosis& diagnosis, const Finding& finding, double widest) {
-  if (!is_about_time(finding)) return "<div class=\"saving\"><span>no time, but memory or trust</span></div>\n";
+  if (!is_about_time(finding)) return "<div class=\"saving\"><span>saves no time</span></div>\n";
   return fmt::format("<div class=\"saving\"><strong>{}</strong><span>saves {} a step</span>{}<span>{} %</span></div>\n",
                      percent_text(saving_percent(diagnosis, finding.saving.likely)), time_text(finding.saving.likely),
                      range_picture(diagnosis, finding.saving, widest), saving_range(diagnosis, finding.saving));
@@ -76,15 +76,16 @@ std::string evidence_of(const Finding& finding, const Trace& trace) {
 
 std::string finding_item(const Diagnosis& diagnosis, const Finding& finding, std::size_t number, double widest,
                          const Trace& trace) {
-  std::string body = fmt::format("<h3>{}</h3>\n", html_escaped(finding.title)) + where_of(finding);
+  std::string about;
   for (const std::string& part : {finding.explanation, finding.fix.text, also_explains_text(finding)}) {
-    if (!part.empty()) body += "<p>" + html_escaped(part) + "</p>\n";
+    if (!part.empty()) about += "<p>" + html_escaped(part) + "</p>\n";
   }
-  body += code_of(finding.fix.code) + evidence_of(finding, trace);
+  about += code_of(finding.fix.code) + evidence_of(finding, trace);
   return fmt::format(
-      "<li id=\"finding-{0}\">\n<span class=\"number\" aria-hidden=\"true\">{0}</span>\n<article "
-      "class=\"finding\">\n{1}</article>\n{2}</li>\n",
-      number, body, saving_of(diagnosis, finding, widest));
+             "<li id=\"finding-{0}\">\n<span class=\"number\" "
+             "aria-hidden=\"true\">{0}</span>\n<div><h3>{1}</h3>\n{2}</div>\n",
+             number, html_escaped(finding.title), where_of(finding)) +
+         saving_of(diagnosis, finding, widest) + "<div class=\"about\">\n" + about + "</div>\n</li>\n";
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
@@ -60,6 +59,9 @@ class MemoryPicture {
                         kHeight, line);
     if (memory_.peak_reserved > 0)
       text += fmt::format("<path class=\"reserved\" d=\"{}\"/>\n", steps_path(&MemoryPoint::reserved));
+    const std::string peak = html_number(percent(memory_.peak_time) * kWidth / 100);
+    text += fmt::format("<line class=\"peak-line\" x1=\"{0}\" x2=\"{0}\" y1=\"0\" y2=\"{1}\"/>\n", peak,
+                        html_number(top_percent(memory_.peak_allocated) * kHeight / 100));
     return text + "</svg>\n";
   }
 
@@ -86,10 +88,10 @@ std::string labels_of(const MemorySummary& memory, const MemoryPicture& picture)
   const double at = picture.percent(memory.peak_time);
   std::string text = fmt::format(
       "<span class=\"at peak{}\" style=\"left:{}%;bottom:100%\">peak {} allocated, at {}</span>\n",
-      at > 60 ? " left" : "", html_number(at), bytes_text(memory.peak_allocated), time_text(memory.peak_time));
+      at > 50 ? " left" : "", html_number(at), bytes_text(memory.peak_allocated), time_text(memory.peak_time));
   if (memory.peak_reserved > 0) {
     text +=
-        fmt::format("<span class=\"at\" style=\"{}:.4rem;top:{}%\">reserved {}</span>\n", at > 60 ? "left" : "right",
+        fmt::format("<span class=\"at\" style=\"{}:.4rem;top:{}%\">reserved {}</span>\n", at > 50 ? "left" : "right",
                     html_number(picture.top_percent(memory.peak_reserved) + 1), bytes_text(memory.peak_reserved));
   }
   return text;
@@ -98,7 +100,8 @@ std::string labels_of(const MemorySummary& memory, const MemoryPicture& picture)
 std::string caption_of(const MemorySummary& memory, const MemoryPicture& picture) {
   std::string text =
       fmt::format("GPU {}, over {}; lines mark the starts of steps.", memory.device, time_text(picture.length()));
-  if (memory.growth_per_step && std::abs(*memory.growth_per_step) >= 1) {
+  constexpr double kWorthSaying = 0.001;  // of the peak
+  if (memory.growth_per_step.value_or(0) > kWorthSaying * static_cast<double>(memory.peak_allocated)) {
     text += fmt::format(" What stays from step to step grows by {} a step.",
                         bytes_text(static_cast<std::int64_t>(*memory.growth_per_step)));
   }

@@ -48,12 +48,13 @@ ModuleTree tree_of(const Diagnosis& diagnosis) {
   return tree;
 }
 
-std::string row_of(const ModuleTree& tree, const ModuleTime& module) {
+std::string row_of(const ModuleTree& tree, const ModuleTime& module, int depth) {
   const Nanoseconds forward = forward_of(tree, module), backward = backward_of(tree, module);
   return fmt::format(
-      "<span class=\"module\"><span class=\"label\" title=\"{}, {} calls\">{}</span><span class=\"both\">{}{}</span>"
+      "<span class=\"module\" style=\"--depth:{}\"><span class=\"label\" title=\"{}, {} calls\">{}</span><span "
+      "class=\"both\">{}{}</span>"
       "<span class=\"n\">{}</span><span class=\"n\">{}</span></span>",
-      html_cut(module.path, 200), format_count(module.calls), html_cut(module.name, kLongestName),
+      depth, html_cut(module.path, 200), format_count(module.calls), html_cut(module.name, kLongestName),
       meter(percent_of(forward, tree.whole), tree.has_device ? "w0" : "h4"),
       meter(percent_of(backward, tree.whole), tree.has_device ? "w4" : "h3"), time_text(forward + backward),
       percent_text(percent_of(forward + backward, tree.step)));
@@ -65,7 +66,7 @@ std::string list_of(ModuleTree& tree, const std::vector<std::size_t>& modules, i
   for (; shown < modules.size() && tree.left > 0; ++shown) {
     --tree.left;
     const std::size_t index = modules[shown];
-    const std::string row = row_of(tree, tree.modules[index]);
+    const std::string row = row_of(tree, tree.modules[index], depth);
     if (tree.children[index].empty() || depth == kDeepest) {
       items += "<li class=\"leaf\">" + row + "</li>\n";
       continue;
@@ -73,7 +74,10 @@ std::string list_of(ModuleTree& tree, const std::vector<std::size_t>& modules, i
     items += fmt::format("<li><details{}><summary>{}</summary>\n<ul>\n{}</ul></details></li>\n",
                          depth < kUnfoldedDepth ? " open" : "", row, list_of(tree, tree.children[index], depth + 1));
   }
-  if (shown < modules.size()) items += fmt::format("<li class=\"leaf\">and {} more</li>\n", modules.size() - shown);
+  if (shown < modules.size())
+    items +=
+        fmt::format("<li class=\"leaf module\" style=\"--depth:{}\"><span class=\"label\">and {} more</span></li>\n",
+                    depth, modules.size() - shown);
   return items;
 }
 

@@ -183,7 +183,7 @@ std::string strip_section(const Diagnosis& diagnosis, const Trace& trace, const 
   for (const auto& thread : strip.threads) body += track_lane("thread", thread, trace, scale, strip.window);
 
   const std::string caption = fmt::format(
-      "The step of median length, {}. Events too short to be told apart are drawn as one, as high as they fill its "
+      "A typical step, {}. Events too short to be told apart are drawn as one, as high as they fill its "
       "time.{}",
       time_text(strip.window.length()), left_out(strip));
   return section("strip", "One step as it ran", caption, body + keys_of(strip));

@@ -27,10 +27,11 @@ body {
   font-variant-numeric: tabular-nums;
 }
 main { max-width: 68rem; margin: 0 auto; padding: 2rem 1.5rem 4rem; }
-h1 { font-size: 1.5rem; line-height: 1.35; font-weight: 600; margin: .2rem 0 1rem; max-width: 46rem; text-wrap: pretty; }
+h1 { font-size: 1.6rem; line-height: 1.3; font-weight: 600; margin: .25rem 0 .3rem; text-wrap: balance; }
+.lead { font-size: 1.15rem; max-width: 52rem; text-wrap: pretty; }
 h2 { font-size: 1.05rem; font-weight: 600; margin: 0; }
 h3 { font-size: 1rem; font-weight: 600; margin: 0; }
-p { margin: .35rem 0; max-width: 46rem; }
+p { margin: .35rem 0; max-width: 46rem; overflow-wrap: anywhere; }
 .subject, .caption, .where, footer { color: var(--soft); }
 .caption { margin: .1rem 0 .9rem; }
 .remark { border-left: 3px solid var(--line); padding-left: .75rem; color: var(--soft); }
@@ -50,7 +51,7 @@ constexpr std::string_view kBars = R"css(
   font-size: .8rem;
 }
 .bar > .narrow { padding-left: 0; font-size: 0; }
-.bar b { display: block; font-weight: 600; }
+.bar b { display: block; font-weight: 600; overflow: hidden; text-overflow: ellipsis; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr)); gap: 1.75rem 3rem; margin-top: 1.6rem; }
 .columns h3 { margin-bottom: .3rem; }
 .meter { display: block; height: .7rem; border-radius: 2px; min-width: 1px; }
@@ -63,6 +64,7 @@ thead th { color: var(--soft); font-size: .82rem; border-bottom: 1px solid var(-
 td.n, th.n { text-align: right; white-space: nowrap; }
 td:last-child, th:last-child { padding-right: 0; }
 .scroll { overflow-x: auto; }
+.kernels td { white-space: nowrap; }
 .kernels tbody tr:hover { background: var(--raised); }
 .kernels td.room { min-width: 6rem; width: 16%; vertical-align: middle; }
 .kernels th[scope=row] { max-width: 26rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
@@ -71,17 +73,18 @@ td:last-child, th:last-child { padding-right: 0; }
 constexpr std::string_view kFindings = R"css(
 .findings { list-style: none; margin: 0; padding: 0; }
 .findings > li {
-  display: grid; grid-template-columns: 2rem minmax(0, 1fr) 12rem; column-gap: .5rem; padding: 1.1rem 0;
+  display: grid; grid-template: auto 1fr / 2rem minmax(0, 1fr) 12rem; column-gap: .5rem; padding: 1.1rem 0;
   border-top: 1px solid var(--line);
 }
 .findings .number { font-size: 1rem; color: var(--soft); }
-.saving { text-align: right; }
+.findings .about { grid-column: 2; }
+.saving { grid-area: 1 / 3 / span 2; text-align: right; }
 .saving strong { font-size: 1.5rem; line-height: 1.2; font-weight: 600; display: block; }
 .saving span { color: var(--soft); font-size: .87rem; display: block; }
 .saving svg { width: 100%; height: 12px; margin-top: .35rem; overflow: visible; }
 .range-axis { stroke: var(--line); stroke-width: 2; }
 .range { stroke: var(--mark); stroke-width: 5; opacity: .45; }
-.likely { stroke: var(--mark); stroke-width: 5; }
+.likely { fill: var(--mark); }
 .where code { color: var(--ink); }
 pre { background: var(--raised); border-radius: 4px; padding: .6rem .8rem; margin: .6rem 0; overflow-x: auto; }
 pre .added { color: var(--added); } pre .removed { color: var(--removed); }
@@ -92,17 +95,17 @@ summary { cursor: pointer; color: var(--soft); }
 @media (max-width: 42rem) {
   main { padding: 1.25rem 1rem 3rem; }
   h1 { font-size: 1.25rem; }
-  .findings > li { grid-template-columns: 1.4rem minmax(0, 1fr); }
-  .saving { grid-column: 2; text-align: left; margin: .2rem 0 .4rem; order: 1; }
+  .findings > li { grid-template: auto / 1.4rem minmax(0, 1fr); }
+  .saving { grid-area: auto / 2; text-align: left; margin: .2rem 0 .4rem; }
   .saving svg { max-width: 14rem; }
   .saving strong { font-size: 1.2rem; }
-  .finding { order: 2; grid-column: 2; }
+  .kernels th[scope=row] { max-width: 13rem; }
   .bar { height: 2.4rem; }
 }
 )css";
 
 constexpr std::string_view kPictures = R"css(
-.lane { display: grid; grid-template-columns: 9.5rem minmax(0, 1fr); align-items: center; margin-bottom: 4px; }
+.lane { display: grid; grid-template-columns: 11rem minmax(0, 1fr); align-items: center; margin-bottom: 4px; }
 .lane > .name { font-size: .82rem; color: var(--soft); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; padding-right: .6rem; }
 .lane .room { position: relative; }
 .lane svg, .curve svg { display: block; width: 100%; background: var(--raised); border-radius: 3px; }
@@ -119,32 +122,43 @@ constexpr std::string_view kPictures = R"css(
 .allocated-line { fill: none; stroke: var(--mark); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
 .reserved { fill: none; stroke: var(--soft); stroke-width: 1.2; stroke-dasharray: 4 3; vector-effect: non-scaling-stroke; }
 .step-line { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
+.peak-line { stroke: var(--ink); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
 .at { position: absolute; font-size: .8rem; white-space: nowrap; }
-.peak { border-left: 1.5px solid var(--ink); padding-left: .35rem; line-height: 1.1; }
+.peak { white-space: normal; max-width: 50%; border-left: 1.5px solid var(--ink); padding-left: .35rem; line-height: 1.1; }
 .peak.left { border-left: 0; border-right: 1.5px solid var(--ink); padding: 0 .35rem 0 0; transform: translateX(-100%); }
 .tree, .tree ul { list-style: none; margin: 0; padding: 0; }
-.tree ul { margin-left: 1.1rem; }
 .tree details { margin: 0; }
-.tree summary { color: inherit; }
-.tree summary::marker { color: var(--soft); }
-.module { display: inline-grid; grid-template-columns: minmax(0, 1fr) 30% 4.5rem 4rem; align-items: center; column-gap: .6rem; width: calc(100% - 1.2rem); vertical-align: middle; }
-.module .n { text-align: right; }
-.module .label { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.tree summary { color: inherit; list-style: none; }
+.tree summary::-webkit-details-marker { display: none; }
+.tree summary:hover, .tree .leaf:hover { background: var(--raised); }
+.tree summary .label::before { content: "▸"; position: absolute; margin-left: -1rem; color: var(--soft); }
+.tree details[open] > summary .label::before { content: "▾"; }
+.module { display: grid; grid-template-columns: minmax(0, 1fr) 32% 4.8rem 4rem; align-items: center; column-gap: .6rem; }
+.module .n { text-align: right; white-space: nowrap; }
+.module .label { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; padding-left: calc(var(--depth) * 1.1rem + 1rem); }
 .module .both { display: flex; gap: 1px; }
-.leaf { padding-left: 1.05rem; }
 @media (max-width: 42rem) {
   .lane { grid-template-columns: 1fr; }
+  .axis .room span:nth-child(even) { display: none; }
   .module { grid-template-columns: minmax(0, 1fr) 18% 4.2rem 3.2rem; }
-  .tree ul { margin-left: .55rem; }
+  .module .label { padding-left: calc(var(--depth) * .55rem + 1rem); }
+  .curve { margin-top: 2.2rem; }
   .curve svg { height: 150px; }
 }
 @media print { main { max-width: none; } .lane svg { print-color-adjust: exact; } .bar, .meter, .key { print-color-adjust: exact; } }
 )css";
 
+double luminance_of(Colour colour) { return 0.2126 * colour.red + 0.7152 * colour.green + 0.0722 * colour.blue; }
+
 // Dark text on light colours and white on dark ones, by their luminance (WCAG).
-std::string_view ink_on(Colour colour) {
-  const double luminance = 0.2126 * colour.red + 0.7152 * colour.green + 0.0722 * colour.blue;
-  return luminance > 130 ? "#15171a" : "#fff";
+std::string_view ink_on(Colour colour) { return luminance_of(colour) > 125 ? "#15171a" : "#fff"; }
+
+// Dark colours would drown on a dark ground: they get a quarter of white.
+Colour on_dark_ground(Colour colour) {
+  constexpr double kDark = 100;
+  if (luminance_of(colour) >= kDark) return colour;
+  const auto lighter = [](std::uint8_t part) { return static_cast<std::uint8_t>(part + (255 - part) / 4); };
+  return {lighter(colour.red), lighter(colour.green), lighter(colour.blue), colour.terminal};
 }
 
 std::string colour_rule(char prefix, int index, Colour colour) {
@@ -153,13 +167,21 @@ std::string colour_rule(char prefix, int index, Colour colour) {
       index, colour.red, colour.green, colour.blue, ink_on(colour));
 }
 
+template <typename Adapt>
+std::string colour_rules(Adapt adapt) {
+  std::string rules;
+  for (int i = 0; i < kWorkClassCount; ++i) rules += colour_rule('w', i, adapt(colour_of(static_cast<WorkClass>(i))));
+  for (int i = 0; i < kHostWorkCount; ++i) rules += colour_rule('h', i, adapt(colour_of(static_cast<HostWork>(i))));
+  return rules;
+}
+
 }  // namespace
 
 std::string style_sheet() {
   std::string sheet;
   for (const std::string_view part : {kGrounds, kText, kBars, kFindings, kPictures}) sheet += part;
-  for (int i = 0; i < kWorkClassCount; ++i) sheet += colour_rule('w', i, colour_of(static_cast<WorkClass>(i)));
-  for (int i = 0; i < kHostWorkCount; ++i) sheet += colour_rule('h', i, colour_of(static_cast<HostWork>(i)));
+  sheet += colour_rules([](Colour colour) { return colour; });
+  sheet += "@media (prefers-color-scheme: dark) {\n" + colour_rules(on_dark_ground) + "}\n";
   return sheet + ".tag { background: none; }\n";
 }
 

@@ -44,21 +44,29 @@ std::string calls_text(double calls) {
              : format_count(static_cast<std::int64_t>(calls + 0.5));
 }
 
-std::string bandwidth_text(double bytes_per_second) { return fmt::format("{:.1f} GB/s", bytes_per_second / 1e9); }
+std::string bandwidth_text(double bytes_per_second) {
+  return bytes_per_second > 0 ? bytes_text(static_cast<std::int64_t>(bytes_per_second)) + "/s" : std::string();
+}
 
 std::string precision_of(const KernelRow& row) {
   std::string text = row.traits.precision == Precision::kUnknown ? "" : std::string(name_of(row.traits.precision));
-  if (row.traits.uses_tensor_cores) text += text.empty() ? "tensor cores" : ", tensor cores";
+  if (row.traits.uses_tensor_cores) text += " <abbr title=\"on tensor cores\">TC</abbr>";
   return text;
 }
 
+// One for each row that is shown. A name may have several rows, one a class; short forms tell different names apart.
 std::vector<std::string> names_of(const std::vector<KernelRow>& rows) {
-  std::vector<NamedRow> named;
+  std::vector<NamedRow> distinct;
+  std::vector<std::size_t> place;
   for (std::size_t i = 0; i < std::min(rows.size(), kMostKernels); ++i) {
-    const bool is_copy = rows[i].work == WorkClass::kCopy;
-    named.push_back({is_copy ? Kind::kMemcpy : Kind::kKernel, rows[i].name});
+    const auto same = std::ranges::find(distinct, rows[i].name, &NamedRow::name);
+    place.push_back(static_cast<std::size_t>(same - distinct.begin()));
+    if (same == distinct.end()) distinct.push_back({Kind::kKernel, rows[i].name});
   }
-  return shortened_names(named);
+  const std::vector<std::string> shortened = shortened_names(distinct);
+  std::vector<std::string> names;
+  for (const std::size_t each : place) names.push_back(shortened[each]);
+  return names;
 }
 
 std::string kernel_row(const KernelRow& row, const std::string& name, Nanoseconds longest) {
@@ -136,9 +144,8 @@ std::string copies_section(const Diagnosis& diagnosis) {
     std::ranges::replace(direction, '_', ' ');
     body += fmt::format("<tr><th scope=\"row\">{}{}</th>", direction, row.is_pageable ? ", pageable" : "") +
             number_cell(calls_text(row.calls)) + number_cell(bytes_text(static_cast<std::int64_t>(row.bytes))) +
-            number_cell(row.bytes_per_second > 0 ? bandwidth_text(row.bytes_per_second) : "") +
-            number_cell(time_text(row.duration_ns)) + number_cell(time_text(row.exposed_ns)) +
-            number_cell(time_text(row.host_blocked_ns)) + "</tr>\n";
+            number_cell(bandwidth_text(row.bytes_per_second)) + number_cell(time_text(row.duration_ns)) +
+            number_cell(time_text(row.exposed_ns)) + number_cell(time_text(row.host_blocked_ns)) + "</tr>\n";
   }
   return section(
       "copies", "Copies", "A step. Exposed is what no other work of the GPU hides.",

@@ -127,8 +127,9 @@ TEST(AnalyzeHtml, nests_modules) {
   ASSERT_NE(parent, std::string::npos);
   ASSERT_NE(child, std::string::npos);
   EXPECT_LT(parent, child);
-  EXPECT_TRUE(
-      has(page, "<details open><summary><span class=\"module\"><span class=\"label\" title=\"GPT_0, 3 calls\">"));
+  EXPECT_TRUE(has(page,
+                  "<details open><summary><span class=\"module\" style=\"--depth:0\"><span class=\"label\" "
+                  "title=\"GPT_0, 3 calls\">"));
 }
 
 TEST(AnalyzeHtml, lets_no_name_be_markup) {

@@ -97,7 +97,7 @@ std::string markdown_escaped(std::string_view text) {
 }
 
 std::string analyze_markdown(const Diagnosis& diagnosis, const Trace& trace) {
-  std::string text = fmt::format("### {}\n\n{}\n", markdown_escaped(subject_line(diagnosis)), headline(diagnosis));
+  std::string text = fmt::format("### {}\n\n{}\n", markdown_escaped(subject_line(diagnosis)), headline_text(diagnosis));
   for (const std::string& remark : diagnosis.remarks) text += "\n> " + markdown_escaped(remark) + '\n';
   text += breakdown_table(diagnosis);
   if (diagnosis.findings.empty()) {

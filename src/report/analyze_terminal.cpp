@@ -63,8 +63,8 @@ class PieceLines {
   void add(std::string_view separator, std::string_view plain, std::string_view painted) {
     const std::size_t needed = display_width(separator) + display_width(plain) + 1;  // and a comma
     if (columns_ > 0 && columns_ + needed > width_) {
-      text_ += separator.starts_with(',') ? ",\n  " : "\n  ";
-      columns_ = 0;
+      text_ += separator.starts_with(',') ? "," : "";
+      break_line();
     } else if (columns_ > 0) {
       text_ += separator;
       columns_ += display_width(separator);
@@ -73,39 +73,55 @@ class PieceLines {
     columns_ += display_width(plain);
   }
 
+  void break_line() {
+    if (columns_ == 0) return;
+    text_ += "\n  ";
+    columns_ = 0;
+    has_broken_ = true;
+  }
+
+  bool has_broken() const { return has_broken_; }
   std::string finished() const { return "  " + text_ + '\n'; }
 
  private:
   std::size_t width_;
   std::size_t columns_ = 0;
+  bool has_broken_ = false;
   std::string text_;
 };
 
-// "matmul 31 · attention 22 · other 7 │ idle 29: launching 18, sync 8, data 3"
-std::string labels_of(const Diagnosis& diagnosis, const std::vector<BreakdownRow>& rows, const TextStyle& style) {
+// "matmul 31 · attention 22 · other 7 │ idle 29: launching 18, sync 8, data loading 3", on one line or on one for each
+// side of the stroke.
+PieceLines labels_of(const Diagnosis& diagnosis, const std::vector<BreakdownRow>& rows, bool is_one_line,
+                     const TextStyle& style) {
   constexpr double kLeastPercent = 0.5;
-  PieceLines lines(text_width(style) - 4);
-  bool is_first = true, is_first_idle = true;
+  PieceLines lines(text_width(style) - 2);
+  bool is_first_idle = true;
   for (const BreakdownRow& row : rows) {
     if (row.percent < kLeastPercent) continue;
     if (row.is_idle && is_first_idle) {
       const std::string idle =
           fmt::format("idle {:.0f}:", percent_of(diagnosis.breakdown.idle_total(), diagnosis.breakdown.step));
+      if (!is_one_line) lines.break_line();
       lines.add(" │ ", idle, idle);
     }
     const std::string value = fmt::format(" {:.0f}", row.percent);
     const std::string_view separator = !row.is_idle ? " · " : is_first_idle ? " " : ", ";
-    lines.add(is_first ? "" : separator, row.label + value, style.coloured(row.label, row.colour) + value);
-    is_first = false;
+    lines.add(separator, row.label + value, style.coloured(row.label, row.colour) + value);
     is_first_idle = is_first_idle && !row.is_idle;
   }
-  return lines.finished();
+  return lines;
+}
+
+std::string label_lines(const Diagnosis& diagnosis, const std::vector<BreakdownRow>& rows, const TextStyle& style) {
+  const PieceLines one_line = labels_of(diagnosis, rows, true, style);
+  return one_line.has_broken() ? labels_of(diagnosis, rows, false, style).finished() : one_line.finished();
 }
 
 std::string breakdown_of(const Diagnosis& diagnosis, const TextStyle& style) {
   const std::vector<BreakdownRow> rows = breakdown_rows(diagnosis);
   if (rows.empty()) return {};
-  return '\n' + bar_of(rows, style) + labels_of(diagnosis, rows, style) +
+  return '\n' + bar_of(rows, style) + label_lines(diagnosis, rows, style) +
          style.faint(paragraph("% of " + breakdown_caption(diagnosis), "  ", style));
 }
 
@@ -198,7 +214,7 @@ std::string footer(const Diagnosis& diagnosis, const Trace& trace, const TextSty
 
 std::string analyze_text(const Diagnosis& diagnosis, const Trace& trace, const TextStyle& style) {
   std::string text = style.faint(cut_to_width(subject_line(diagnosis), style.width)) + '\n' +
-                     style.bold(paragraph(headline(diagnosis), "", style)) + breakdown_of(diagnosis, style);
+                     style.bold(paragraph(headline_text(diagnosis), "", style)) + breakdown_of(diagnosis, style);
   if (const std::string remarks = remarks_of(diagnosis, style); !remarks.empty()) text += '\n' + remarks;
   std::size_t number = 0;
   for (const Finding& finding : diagnosis.findings) text += finding_lines(diagnosis, finding, ++number, style);

@@ -34,8 +34,8 @@ computes 71 % of the recorded step, mostly matmul; the rest it waits, mostly for
 the host to launch work.
 
   ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇░░░░░░░░░░░░░░░░░░░░░░
-  matmul 31 · attention 22 · elementwise 11 · other 7 │ idle 29: launching 18,
-  sync 8, data loading 3
+  matmul 31 · attention 22 · elementwise 11 · other 7
+  idle 29: launching 18, sync 8, data loading 3
   % of a step of 58.0 ms, as recorded
 
 Note: Shapes were not recorded, so that rules about shapes are silent.
@@ -50,6 +50,14 @@ Note: Shapes were not recorded, so that rules about shapes are silent.
      + attn = F.scaled_dot_product_attention(q, k, v)
 )";
   EXPECT_EQ(text_of(sample_diagnosis()).substr(0, expected.size()), expected);
+}
+
+TEST(AnalyzeText, labels_the_bar_on_one_line_where_that_fits) {
+  SampleDiagnosis sample = sample_diagnosis();
+  sample.diagnosis.breakdown.idle = {};
+  sample.diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kSync)] = 16'820'000;
+  EXPECT_NE(text_of(sample).find("\n  matmul 31 · attention 22 · elementwise 11 · other 7 │ idle 29: sync 29\n"),
+            std::string::npos);
 }
 
 TEST(AnalyzeText, a_finding_without_saving_promises_none) {

@@ -167,10 +167,15 @@ std::string subject_line(const Diagnosis& diagnosis) {
   return fmt::format("{} · {} · {}", file_label(diagnosis), device_names(diagnosis), steps);
 }
 
-std::string headline(const Diagnosis& diagnosis) {
-  if (diagnosis.recorded_ns <= 0) return "The trace has no time in it that could be divided.";
-  return step_sentence(diagnosis) + ' ' +
-         (diagnosis.breakdown.has_device ? device_sentence(diagnosis) : host_sentence(diagnosis));
+Headline headline(const Diagnosis& diagnosis) {
+  if (diagnosis.recorded_ns <= 0) return {"The trace has no time in it that could be divided.", ""};
+  return {step_sentence(diagnosis),
+          diagnosis.breakdown.has_device ? device_sentence(diagnosis) : host_sentence(diagnosis)};
+}
+
+std::string headline_text(const Diagnosis& diagnosis) {
+  const Headline parts = headline(diagnosis);
+  return parts.filling.empty() ? parts.step : parts.step + ' ' + parts.filling;
 }
 
 std::string breakdown_caption(const Diagnosis& diagnosis) {

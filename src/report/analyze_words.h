@@ -31,8 +31,13 @@ std::string subject_line(const Diagnosis& diagnosis);
 // "train.json.gz", or "standard input"
 std::string file_label(const Diagnosis& diagnosis);
 
-// Two sentences that a person can repeat to a colleague: how long a step takes, and what fills it.
-std::string headline(const Diagnosis& diagnosis);
+// What a person can repeat to a colleague.
+struct Headline {
+  std::string step;     // a sentence: how long a step takes
+  std::string filling;  // another: what fills it; may be empty
+};
+Headline headline(const Diagnosis& diagnosis);
+std::string headline_text(const Diagnosis& diagnosis);  // both, on one line
 
 // What the bar of the breakdown divides: "A recorded step of 58.0 ms".
 std::string breakdown_caption(const Diagnosis& diagnosis);

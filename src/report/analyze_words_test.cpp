@@ -9,7 +9,7 @@ namespace {
 
 TEST(Headline, says_how_long_a_step_takes_and_what_fills_it) {
   EXPECT_EQ(
-      headline(sample_diagnosis().diagnosis),
+      headline_text(sample_diagnosis().diagnosis),
       "A step takes 48.5 ms (58.0 ms as recorded: profiling cost 16 %). The GPU computes 71 % of the recorded step, "
       "mostly matmul; the rest it waits, mostly for the host to launch work.");
 }
@@ -23,7 +23,7 @@ TEST(Headline, says_what_an_idle_device_waits_for) {
   diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kDataLoading)] = 60'000'000;
   diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kPython)] = 17'000'000;
   EXPECT_EQ(
-      headline(diagnosis),
+      headline_text(diagnosis),
       "A step takes 100 ms. The GPU computes only 23 % of it; the rest it waits, mostly for the data loader (60 %).");
 }
 
@@ -34,18 +34,19 @@ TEST(Headline, of_a_busy_device_names_its_work) {
   diagnosis.breakdown.has_device = true;
   diagnosis.breakdown.busy[static_cast<std::size_t>(WorkClass::kConvolution)] = 1'500'000;
   diagnosis.breakdown.busy[static_cast<std::size_t>(WorkClass::kCopy)] = 500'000;
-  EXPECT_EQ(headline(diagnosis), "A step takes 2.00 ms. The GPU computes all the time, mostly convolution (75 %).");
+  EXPECT_EQ(headline_text(diagnosis),
+            "A step takes 2.00 ms. The GPU computes all the time, mostly convolution (75 %).");
 }
 
 TEST(Headline, without_steps_or_device_says_so) {
   EXPECT_EQ(
-      headline(healthy_host_diagnosis().diagnosis),
+      headline_text(healthy_host_diagnosis().diagnosis),
       "The trace marks no steps and repeats nothing, so all of it counts as one: 10.0 ms. There is no device work in "
       "the trace: this is the time of the busiest thread, 80 % of it operators.");
 }
 
 TEST(Headline, of_an_empty_trace_is_a_sentence) {
-  EXPECT_EQ(headline(Diagnosis()), "The trace has no time in it that could be divided.");
+  EXPECT_EQ(headline_text(Diagnosis()), "The trace has no time in it that could be divided.");
 }
 
 TEST(BreakdownRows, add_up_to_the_step_and_are_sorted) {
