@@ -6,12 +6,16 @@ namespace telltale {
 
 // One for each file in rules/, in the order of the documentation: data, host, kernels, memory, many devices. Of rules
 // that propose the same fix for the same saving, the first one speaks.
+extern const Rule kDataLoadingRule;
+extern const Rule kLoaderNoWorkersRule;
 extern const Rule kHostSyncRule;
 extern const Rule kCompileCandidateRule;
 
 namespace {
 
 constexpr auto kRules = std::to_array<const Rule*>({
+    &kDataLoadingRule,
+    &kLoaderNoWorkersRule,
     &kHostSyncRule,
     &kCompileCandidateRule,
 });

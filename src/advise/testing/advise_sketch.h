@@ -14,6 +14,9 @@ namespace telltale {
 // What one rule says of a trace; what saves less than 1 % of the step is left out.
 std::vector<Finding> findings_of(const Trace& trace, std::string_view rule);
 
+// What a finding promises, in milliseconds.
+inline double likely_ms(const Finding& finding) { return static_cast<double>(finding.saving.likely) / 1e6; }
+
 inline constexpr Nanoseconds kMicrosecond = 1'000;
 inline constexpr Nanoseconds kMillisecond = 1'000'000;
 

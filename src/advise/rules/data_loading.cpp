@@ -1,0 +1,57 @@
+// The device has nothing to do while the program waits for the next batch.
+#include "advise/data_loading.h"
+
+#include <fmt/format.h>
+
+#include "advise/amounts.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// How many workers a loader has is not recorded, nor how many the machine can feed.
+constexpr double kUncertainty = 0.2;
+
+Fix fix_for(const DataLoading& loading) {
+  constexpr const char* kCode =
+      "- loader = DataLoader(dataset, batch_size)\n"
+      "+ loader = DataLoader(dataset, batch_size, num_workers=8, pin_memory=True, persistent_workers=True)";
+  if (loading.is_in_main_process)
+    return {"loader_workers", "Let worker processes make the batches ahead: num_workers=8 or more.", kCode};
+  return {"loader_workers",
+          "Give the loader more workers or a larger prefetch_factor; when the cores are all busy, make the transforms "
+          "cheaper or move them to the GPU.",
+          "- loader = DataLoader(dataset, batch_size, num_workers=1)\n"
+          "+ loader = DataLoader(dataset, batch_size, num_workers=8, prefetch_factor=4, persistent_workers=True)"};
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  const DataLoading loading = data_loading(facts);
+  if (loading.saved == 0) return {};
+  Finding finding;
+  finding.title =
+      facts.diagnosis.breakdown.has_device ? "The GPU waits for the next batch" : "Each step waits for its batch";
+  finding.explanation = fmt::format(
+      "The program spends {} of a recorded step in its data loader, {}.", time_text(loading.recorded),
+      loading.is_in_main_process ? "which makes the batch only when it is asked for" : "whose workers are too slow");
+  finding.saving = saving_around(facts, loading.saved, kUncertainty);
+  finding.confidence = loading.is_in_main_process ? Confidence::kHigh : Confidence::kMedium;
+  finding.evidence = loading.calls;
+  finding.source = source_line(facts.trace, loading.calls.front());
+  finding.fix = fix_for(loading);
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kDataLoadingRule;
+const Rule kDataLoadingRule = {
+    {"data_loading", "Waiting for data",
+     "Calls of the data loader on the thread that feeds the device, for which the device has to wait.",
+     "CPU activities; torch's own annotation of the loader is enough, stacks add the line.",
+     "The steps are replayed with batches that are ready when they are asked for; but no step becomes shorter than "
+     "eight workers need for a batch, which is a fifth of what one needs.",
+     ""},
+    find};
+
+}  // namespace telltale

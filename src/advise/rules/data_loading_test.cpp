@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include "advise/testing/advise_sketch.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::string_view kOwnLoader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+constexpr std::string_view kWorkersLoader = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+constexpr double kClose = 0.05;
+
+// Three steps that load, compute and, where they wait, begin anew when the device is done.
+Trace training(std::string_view loader, Nanoseconds loading, Nanoseconds computing, bool waits) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "train.py(7): next_batch");
+    program.run(Kind::kAnnotation, loader, loading);
+    program.close();
+    program.kernel("aten::mm", computing);
+    if (waits) program.wait();
+  }
+  return program.build();
+}
+
+TEST(DataLoadingRule, a_batch_that_is_ready_costs_a_little) {
+  const std::vector<Finding> findings =
+      findings_of(training(kOwnLoader, 10 * kMillisecond, 4 * kMillisecond, true), "data_loading");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 9.8, kClose);
+  EXPECT_EQ(findings[0].fix.id, "loader_workers");
+  EXPECT_EQ(findings[0].explanation,
+            "The program spends 10.0 ms of a recorded step in its data loader, which makes the batch only when it is "
+            "asked for.");
+  EXPECT_EQ(findings[0].evidence.size(), 3);
+  EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 7, "next_batch"}));
+}
+
+TEST(DataLoadingRule, workers_make_batches_no_more_than_five_times_as_fast) {
+  const std::vector<Finding> own =
+      findings_of(training(kOwnLoader, 90 * kMillisecond, 10 * kMillisecond, true), "data_loading");
+  ASSERT_EQ(own.size(), 1);
+  EXPECT_NEAR(likely_ms(own[0]), 100 - 90.0 / 5, kClose);
+
+  const std::vector<Finding> workers =
+      findings_of(training(kWorkersLoader, 90 * kMillisecond, 10 * kMillisecond, true), "data_loading");
+  ASSERT_EQ(workers.size(), 1);
+  EXPECT_NEAR(likely_ms(workers[0]), 100 - 100.0 / 5, kClose);
+  EXPECT_NE(workers[0].fix.text.find("more workers"), std::string::npos);
+}
+
+TEST(DataLoadingRule, is_silent_when_the_device_has_work_meanwhile) {
+  EXPECT_TRUE(findings_of(training(kOwnLoader, 10 * kMillisecond, 30 * kMillisecond, false), "data_loading").empty());
+}
+
+TEST(DataLoadingRule, is_silent_when_the_batch_is_ready) {
+  EXPECT_TRUE(
+      findings_of(training(kWorkersLoader, 150 * kMicrosecond, 1 * kMillisecond, true), "data_loading").empty());
+}
+
+TEST(DataLoadingRule, is_silent_about_loading_on_threads_that_do_not_feed_the_device) {
+  ProgramSketch program;
+  const TrackId other = program.sketch().thread("prefetch");
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.sketch().event(other, Kind::kAnnotation, kOwnLoader, program.now(), program.now() + 5 * kMillisecond);
+    program.kernel("aten::mm", 5 * kMillisecond);
+    program.wait();
+  }
+  EXPECT_TRUE(findings_of(program.build(), "data_loading").empty());
+}
+
+}  // namespace
+}  // namespace telltale
