@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/callers.h"
+
 namespace telltale {
 namespace {
 
@@ -29,6 +31,7 @@ class ModuleTree {
       : trace_(trace),
         window_{timing.steps.front().host.begin, timing.steps.back().host.end},
         phases_(phases),
+        callers_(callers(trace)),
         node_of_(trace.events.size(), kNoNode),
         is_inside_(trace.events.size()) {}
 
@@ -48,15 +51,15 @@ class ModuleTree {
     return trace_.events.start[event] >= window_.begin && trace_.events.start[event] < window_.end;
   }
 
-  // Parents come before their children, and a forward operator before what goes back to it.
+  // Callers come before what they call, and a forward operator before what goes back to it.
   void place_events(bool is_backward) {
     const Events& events = trace_.events;
     for (EventId event = 0; event < events.size(); ++event) {
       if (is_on_device(events.kind[event]) || (phases_[event] == Phase::kBackward) != is_backward) continue;
-      const EventId parent = events.parent[event];
-      if (parent != kNoEvent) {
-        node_of_[event] = node_of_[parent];
-        is_inside_[event] = is_inside_[parent];
+      const EventId caller = callers_.of[event];
+      if (caller != kNoEvent) {
+        node_of_[event] = node_of_[caller];
+        is_inside_[event] = is_inside_[caller];
       }
       if (events.kind[event] == Kind::kModule)
         enter_module(event);
@@ -94,19 +97,19 @@ class ModuleTree {
     const EventId cause = trace_.events.cause[event];
     if (cause == kNoEvent || is_on_device(trace_.events.kind[cause]) || node_of_[cause] == kNoNode) return;
     node_of_[event] = node_of_[cause];
-    const EventId parent = trace_.events.parent[event];
-    const bool is_wrapped = parent != kNoEvent && trace_.events.kind[parent] == Kind::kOperator;
-    if (is_wrapped && node_of_[parent] == kNoNode) node_of_[parent] = node_of_[cause];
+    const EventId caller = callers_.of[event];
+    const bool is_wrapped = caller != kNoEvent && trace_.events.kind[caller] == Kind::kOperator;
+    if (is_wrapped && node_of_[caller] == kNoNode) node_of_[caller] = node_of_[cause];
   }
 
-  // Each event's time goes to its node; what its children take is theirs.
+  // Each event's time goes to its node; what its children take is theirs. How long a call took that was left open is
+  // not known.
   void add_host_time() {
     for (EventId event = 0; event < trace_.events.size(); ++event) {
-      if (is_on_device(trace_.events.kind[event]) || !is_in_steps(event)) continue;
+      if (is_on_device(trace_.events.kind[event]) || !is_in_steps(event) || callers_.is_left_open[event]) continue;
       const Nanoseconds time = trace_.events.duration[event];
       add_host_time(event, time);
-      const EventId parent = trace_.events.parent[event];
-      if (parent != kNoEvent) add_host_time(parent, -time);
+      if (callers_.of[event] != kNoEvent) add_host_time(callers_.of[event], -time);
     }
   }
 
@@ -143,6 +146,7 @@ class ModuleTree {
   const Trace& trace_;
   Interval window_;
   const std::vector<Phase>& phases_;
+  Callers callers_;
   std::vector<NodeId> node_of_;  // by event
   std::vector<char> is_inside_;  // by event: whether it is within a call of its node, rather than caused by one
   std::vector<Node> nodes_;

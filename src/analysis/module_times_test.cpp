@@ -122,6 +122,23 @@ TEST(ModuleTimes, list_siblings_by_device_time_then_by_host_time) {
   EXPECT_EQ(paths_of(times_of(sketch.build())), (std::vector<std::string>{"OnDevice_0", "Long_0", "Short_0"}));
 }
 
+TEST(ModuleTimes, are_not_lost_behind_a_call_whose_return_was_not_seen) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main"), stream = sketch.stream(0, 7);
+  sketch.event(main, Kind::kModule, "nn.Module: OptimizedModule_0", 0, 100);
+  const auto apply = sketch.event(main, Kind::kPython, "<built-in method apply of FunctionMeta object>", 10, 500);
+  sketch.op(main, "CompiledFunction", 20, 60);
+  const auto launch = sketch.event(main, Kind::kRuntime, "cudaLaunchKernel", 30, 40);
+  sketch.work(stream, Kind::kKernel, "triton_poi_fused_0", 50, 70, launch);
+  sketch.op(main, "aten::item", 200, 300);  // long after the module returned
+  Trace trace = sketch.build();
+  trace.lanes.append(sketch.id(apply), 1);
+  const std::vector<ModuleTime> times = times_of(trace);
+  ASSERT_EQ(times.size(), 1U);
+  EXPECT_EQ(times[0].forward_cpu_ns, 100);
+  EXPECT_EQ(times[0].forward_device_ns, 20);
+}
+
 TEST(ModuleTimes, are_empty_without_modules) {
   TraceSketch sketch;
   sketch.op(sketch.thread("main"), "aten::mm", 0, 10);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/callers.h"
 #include "analysis/host_segments.h"
 #include "analysis/host_timeline.h"
 #include "analysis/side_table_walk.h"
@@ -69,6 +70,7 @@ class PhaseFinder {
       : trace_(trace),
         host_work_(host_work),
         names_(marks_by_name(trace)),
+        callers_(callers(trace)),
         operators_(trace.operators),
         own_(trace.events.size(), Phase::kOther),
         phases_(trace.events.size(), Phase::kOther) {}
@@ -114,15 +116,16 @@ class PhaseFinder {
       if (at == kNoEvent || is_on_device(trace_.events.kind[at])) continue;
       do {
         own_[at] = Phase::kCopy;
-        at = trace_.events.parent[at];
+        at = callers_.of[at];
       } while (at != kNoEvent && names_[trace_.events.name[at]].is_copy_operator);
     }
   }
 
-  // Parents come before their children.
+  // Callers come before what they call. A call that was left open spans what others do, so it stands for what
+  // contains all of it.
   Phase inherited(EventId event, bool has_backward) const {
-    const EventId parent = trace_.events.parent[event];
-    const Phase around = parent == kNoEvent ? phase_of_thread(event) : phases_[parent];
+    const EventId caller = callers_.is_left_open[event] ? trace_.events.parent[event] : callers_.of[event];
+    const Phase around = caller == kNoEvent ? phase_of_thread(event) : phases_[caller];
     const bool is_open = around == Phase::kForward || around == Phase::kOther;
     if (is_open && own_[event] != Phase::kOther) return own_[event];
     const bool is_all_forward = !has_backward && trace_.events.kind[event] == Kind::kOperator;
@@ -150,6 +153,7 @@ class PhaseFinder {
   const Trace& trace_;
   const std::vector<HostWork>& host_work_;
   std::vector<NameMarks> names_;
+  Callers callers_;
   SideTableWalk<OperatorInfo> operators_;
   std::vector<Phase> own_, phases_;
 };

@@ -181,6 +181,21 @@ TEST(Phases, of_a_call_outside_of_operators_are_those_of_the_operator_that_made_
   EXPECT_EQ(phases[sketch.id(lost)], Phase::kOther);
 }
 
+TEST(Phases, are_not_lost_behind_a_call_whose_return_was_not_seen) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  sketch.event(main, Kind::kAnnotation, "forward", 10, 100);
+  const auto apply = sketch.event(main, Kind::kPython, "<built-in method apply of FunctionMeta object>", 20, 500);
+  const auto python = sketch.event(main, Kind::kPython, "call", 30, 60);
+  const auto after = sketch.event(main, Kind::kPython, "log", 200, 300);
+  Trace trace = sketch.build();
+  trace.lanes.append(sketch.id(apply), 1);
+  const std::vector<Phase> phases = phases_of(trace);
+  EXPECT_EQ(phases[sketch.id(python)], Phase::kForward);
+  EXPECT_EQ(phases[sketch.id(apply)], Phase::kOther);
+  EXPECT_EQ(phases[sketch.id(after)], Phase::kOther);
+}
+
 TEST(PhaseTimes, of_an_empty_trace_are_nothing) {
   TraceSketch sketch;
   const Trace trace = sketch.build();

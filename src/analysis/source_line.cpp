@@ -5,6 +5,8 @@
 #include <charconv>
 #include <span>
 
+#include "analysis/callers.h"
+
 namespace telltale {
 namespace {
 
@@ -267,7 +269,7 @@ class FrameSearch {
 // Looks at an event and all around it. Returns what caused the innermost of them that has a cause, or kNoEvent.
 EventId look_outwards(const Trace& trace, EventId event, FrameSearch& search) {
   EventId cause = kNoEvent;
-  for (EventId at = event; at != kNoEvent && !search.is_done(); at = trace.events.parent[at]) {
+  for (EventId at = event; at != kNoEvent && !search.is_done(); at = caller_of(trace, at)) {
     if (cause == kNoEvent) cause = trace.events.cause[at];
     if (trace.events.kind[at] == Kind::kPython) search.look_at(trace.name(at));
     const OperatorStack* stack = trace.operator_stacks.empty() ? nullptr : trace.operator_stacks.find(at);

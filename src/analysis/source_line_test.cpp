@@ -153,6 +153,18 @@ TEST(SourceLine, is_absent_where_there_are_no_stacks) {
   for (const auto event : {op, library, kernel}) EXPECT_EQ(source_line(trace, sketch.id(event)), std::nullopt);
 }
 
+TEST(SourceLine, is_not_lost_behind_a_call_whose_return_was_not_seen) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  sketch.event(thread, Kind::kPython, "run.py(1): record", 0, 1000);
+  sketch.event(thread, Kind::kPython, "train.py(10): step", 10, 500);
+  const auto apply = sketch.event(thread, Kind::kPython, "<built-in method apply of FunctionMeta object>", 20, 1000);
+  const auto op = sketch.op(thread, "CompiledFunction", 30, 100);
+  Trace trace = sketch.build();
+  trace.lanes.append(sketch.id(apply), 1);
+  EXPECT_EQ(source_line(trace, sketch.id(op)), kStep);
+}
+
 // A chain of causes that comes back to where it began must end.
 TEST(SourceLine, ends_when_causes_go_round_in_a_circle) {
   TraceSketch sketch;
