@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "advise/kernel_alignment.h"
 #include "advise/python_time.h"
@@ -10,11 +11,15 @@
 namespace telltale {
 namespace {
 
-// A module that launches at least this share of the forward pass's work is the model; below it, the program calls
-// modules one by one, and all of its forward pass can be compiled.
-constexpr double kShareOfModel = 0.5;
+// Modules that launch at least this share of the forward pass's kernels, in at most so many calls a step (a generator
+// and a discriminator, an encoder and a decoder), are models.
+constexpr double kShareOfModel = 0.2;
+constexpr double kMostModels = 3;
 // Waits a step within the forward pass from which on compiling gained nothing: each cuts the graph.
 constexpr double kMostWaits = 3;
+// Collecting garbage visits every object, and a compiler brings a million of its own: a program that spends this much
+// on it gained nothing, or lost.
+constexpr double kMostCollectedPercent = 10;
 // Work of compiled kernels from which on a program counts as compiled.
 constexpr double kShareOfCompiled = 0.3;
 
@@ -76,22 +81,9 @@ void CompileModel::find_region() {
     has_backward_ = has_backward_ || facts_.phases[event] == Phase::kBackward;
   }
 
-  std::map<StringId, Nanoseconds> by_module;
-  Nanoseconds forward = 0;
-  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
-    const EventId launch = trace.launch_of(call.event);
-    if (launch == kNoEvent || facts_.phases[launch] != Phase::kForward) continue;
-    forward += events.duration[call.event];
-    if (outermost[launch] != kNoEvent) by_module[events.name[outermost[launch]]] += events.duration[call.event];
-  }
-  const auto model = std::max_element(by_module.begin(), by_module.end(),
-                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  const bool has_model =
-      model != by_module.end() && static_cast<double>(model->second) >= kShareOfModel * static_cast<double>(forward);
-
+  const bool has_model = has_single_model(outermost);
   const auto is_inside = [&](EventId event) {
-    if (facts_.phases[event] == Phase::kForward)
-      return !has_model || (outermost[event] != kNoEvent && events.name[outermost[event]] == model->first);
+    if (facts_.phases[event] == Phase::kForward) return !has_model || outermost[event] != kNoEvent;
     return facts_.phases[event] == Phase::kBackward;
   };
   for (EventId event = 0; event < events.size(); ++event) {
@@ -107,6 +99,22 @@ void CompileModel::find_region() {
     else
       is_in_region_[event] = is_inside(event);
   }
+}
+
+// Whether the program calls its model as one, so that this is what a user would compile. Else it calls layers one by
+// one, and the whole forward pass is the region.
+bool CompileModel::has_single_model(const std::vector<EventId>& outermost) const {
+  std::set<EventId> models;
+  double inside = 0, forward = 0;
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    const EventId launch = facts_.trace.launch_of(call.event);
+    if (launch == kNoEvent || facts_.phases[launch] != Phase::kForward) continue;
+    ++forward;
+    if (outermost[launch] == kNoEvent) continue;
+    ++inside;
+    models.insert(outermost[launch]);
+  }
+  return inside >= kShareOfModel * forward && static_cast<double>(models.size()) <= kMostModels * facts_.steps();
 }
 
 // Runs of kernels that only move memory, between those that compute; within a run, kernels on tensors of the same size
@@ -171,6 +179,9 @@ void CompileModel::find_obstacles() {
         is_in_region_[sync.call])
       ++waits;
   is_broken_by_waits_ = waits / facts_.steps() >= kMostWaits;
+  is_held_by_collector_ =
+      facts_.percent_of_step(facts_.diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kGarbageCollection)]) >=
+      kMostCollectedPercent;
 
   // Python of the user's own that calls no operator is no part of a graph, and stays.
   for (EventId event = 0; event < trace.events.size(); ++event) {

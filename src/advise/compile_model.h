@@ -2,7 +2,8 @@
 //
 // On the device: neighbouring kernels that only move memory become one, odd widths are padded, convolutions get the
 // layout they want. On the host: a compiled region launches its kernels at a fixed lower cost, or, with CUDA graphs, at
-// next to none. The region is the outermost module that launches most of the forward pass, and its backward pass.
+// next to none. The region is the model where the program calls it as one, else the whole forward pass, and the
+// backward pass of it.
 #pragma once
 
 #include <vector>
@@ -22,8 +23,9 @@ class CompileModel {
  public:
   explicit CompileModel(const Facts& facts);
 
-  // Nothing to compile: it is compiled already, or waits for the device cut the forward pass into pieces.
-  bool applies() const { return !is_compiled_ && !is_broken_by_waits_; }
+  // Not when it is compiled already, when waits for the device cut the forward pass into pieces, or when the program
+  // spends much of its time collecting garbage.
+  bool applies() const { return !is_compiled_ && !is_broken_by_waits_ && !is_held_by_collector_; }
   bool is_compiled() const { return is_compiled_; }
   bool is_broken_by_waits() const { return is_broken_by_waits_; }
 
@@ -42,6 +44,7 @@ class CompileModel {
   static constexpr Nanoseconds kGraphsOfInference = 100'000;
 
   void find_region();
+  bool has_single_model(const std::vector<EventId>& outermost) const;
   void find_chains();
   void find_obstacles();
   void add_chain(const std::vector<const DeviceCall*>& run);
@@ -52,7 +55,7 @@ class CompileModel {
   std::vector<bool> is_in_region_;  // by event of the host
   std::vector<bool> stays_;         // by event of the host: work that compiling does not remove
   std::vector<FusedChain> chains_;
-  bool is_compiled_ = false, is_broken_by_waits_ = false, has_backward_ = false;
+  bool is_compiled_ = false, is_broken_by_waits_ = false, is_held_by_collector_ = false, has_backward_ = false;
 };
 
 }  // namespace telltale

@@ -9,6 +9,14 @@ namespace telltale {
 extern const Rule kDataLoadingRule;
 extern const Rule kLoaderNoWorkersRule;
 extern const Rule kHostSyncRule;
+extern const Rule kLaunchBoundRule;
+extern const Rule kCudaGraphCandidateRule;
+extern const Rule kPythonOverheadRule;
+extern const Rule kLoopIndexingRule;
+extern const Rule kSingleTensorOptimizerRule;
+extern const Rule kUnfusedElementwiseRule;
+extern const Rule kExcessRecomputeRule;
+extern const Rule kSmallBatchRule;
 extern const Rule kCompileCandidateRule;
 
 namespace {
@@ -17,6 +25,14 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kDataLoadingRule,
     &kLoaderNoWorkersRule,
     &kHostSyncRule,
+    &kLaunchBoundRule,
+    &kCudaGraphCandidateRule,
+    &kPythonOverheadRule,
+    &kLoopIndexingRule,
+    &kSingleTensorOptimizerRule,
+    &kUnfusedElementwiseRule,
+    &kExcessRecomputeRule,
+    &kSmallBatchRule,
     &kCompileCandidateRule,
 });
 

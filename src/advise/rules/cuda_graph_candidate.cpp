@@ -1,0 +1,55 @@
+// The same kernels run step after step, and the host launches each of them anew.
+#include <fmt/format.h>
+
+#include "advise/compile_model.h"
+#include "advise/graph_model.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+constexpr double kLeastPercent = 5;
+constexpr double kUncertainty = 0.2;
+
+std::vector<Finding> find(const Facts& facts) {
+  // A backward pass can be captured only together with its optimizer and fixed inputs, which torch.compile does better.
+  if (!facts.diagnosis.breakdown.has_device || CompileModel(facts).has_backward()) return {};
+  const std::optional<Edit> edit = captured_in_graph(facts);
+  if (!edit) return {};
+  const Nanoseconds likely = facts.saved_by(*edit);
+  if (facts.percent_of_step(likely) < kLeastPercent) return {};
+
+  Finding finding;
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = Confidence::kHigh;
+  const double kernels = static_cast<double>(facts.diagnosis.kernels.calls.size()) / facts.steps();
+  finding.title = "Every step launches the same kernels one by one";
+  finding.explanation = fmt::format(
+      "All {:.0f} recorded steps launch the same {:.0f} kernels in the same order and never wait for the GPU: one "
+      "graph can "
+      "launch them all.",
+      facts.steps(), kernels);
+  for (const DeviceCall& call : facts.diagnosis.kernels.calls) {
+    if (finding.evidence.size() == Finding::kMaxEvidence) break;
+    finding.evidence.push_back(call.event);
+  }
+  finding.fix = {
+      "cuda_graph", "Capture the step in a CUDA graph and replay it.",
+      "+ graph = torch.cuda.CUDAGraph()\n+ with torch.cuda.graph(graph):\n+     output = model(static_input)\n"
+      "- output = model(x)\n+ static_input.copy_(x); graph.replay()"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kCudaGraphCandidateRule;
+const Rule kCudaGraphCandidateRule = {
+    {"cuda_graph_candidate", "Steps that one CUDA graph could launch",
+     "Steps without a backward pass that launch the same kernels in the same order, do not wait for the device and do "
+     "not "
+     "allocate device memory.",
+     "CPU and CUDA activities, two steps or more.",
+     "The steps are replayed with all kernels as nodes of one graph, at one launch a step.", ""},
+    find};
+
+}  // namespace telltale

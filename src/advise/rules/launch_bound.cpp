@@ -1,0 +1,100 @@
+// The device waits for the host to launch its kernels.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/batch_model.h"
+#include "advise/compile_model.h"
+#include "advise/graph_model.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// Of the step, that the device waits for Python, operators and launches.
+constexpr double kLeastIdlePercent = 15;
+constexpr double kUncertainty = 0.2;
+
+// The GPU's idle time as it would be without the profiler: the step less the device's work, as far as launches cause
+// it.
+double waiting_percent(const Facts& facts) {
+  const auto& idle = facts.diagnosis.breakdown.idle;
+  Nanoseconds all = 0;
+  for (const Nanoseconds part : idle) all += part;
+  if (all <= 0) return 0;
+  const Nanoseconds launching = idle[static_cast<std::size_t>(HostWork::kLaunching)] +
+                                idle[static_cast<std::size_t>(HostWork::kPython)] +
+                                idle[static_cast<std::size_t>(HostWork::kOperators)];
+  const double idle_percent = 100 - facts.percent_of_step(std::min(facts.diagnosis.timing.device_period, facts.step));
+  return idle_percent * static_cast<double>(launching) / static_cast<double>(all);
+}
+
+struct Remedy {
+  Nanoseconds saving = 0;
+  Fix fix;
+};
+
+// CUDA graphs by hand where the step repeats itself without a backward pass, by torch.compile elsewhere; where waits
+// cut the step into pieces, only more work a launch helps.
+Remedy best_remedy(const Facts& facts) {
+  const CompileModel model(facts);
+  if (const std::optional<Edit> graph = captured_in_graph(facts); graph && !model.has_backward())
+    return {facts.saved_by(*graph),
+            {"cuda_graph", "Capture the step in a CUDA graph and replay it.",
+             "+ graph = torch.cuda.CUDAGraph()\n+ with torch.cuda.graph(graph):\n+     output = model(static_input)\n"
+             "- output = model(x)\n+ static_input.copy_(x); graph.replay()"}};
+  if (model.applies())
+    return {facts.saved_by(model.compiled_with_graphs()),
+            {"compile_graphs", "Compile the model with CUDA graphs, so that a step is a few launches.",
+             "+ model = torch.compile(model, mode=\"reduce-overhead\")"}};
+  if (has_memory_for_doubled_batch(facts).value_or(true))
+    return {saved_by_doubled_batch(facts),
+            {"larger_batch", "Give each launch more to do: twice the batch costs the host nothing.",
+             "- loader = DataLoader(data, batch_size=n)\n+ loader = DataLoader(data, batch_size=2 * n)"}};
+  return {};
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  if (!facts.diagnosis.breakdown.has_device || facts.graph.is_launch_blocking()) return {};
+  const double waiting = waiting_percent(facts);
+  if (waiting < kLeastIdlePercent) return {};
+  Remedy remedy = best_remedy(facts);
+  if (remedy.saving <= 0) return {};
+
+  double kernels = 0;
+  Nanoseconds busy = 0;
+  for (const DeviceUse& use : facts.diagnosis.devices) {
+    kernels += static_cast<double>(use.kernels);
+    busy += use.busy_ns;
+  }
+  Finding finding;
+  finding.saving = saving_around(facts, remedy.saving, kUncertainty);
+  finding.title = "The GPU waits for the host to launch its kernels";
+  finding.explanation = fmt::format(
+      "{:.0f} kernels a step take {:.3g} µs each on average; preparing and launching them takes the host longer, and "
+      "for "
+      "{:.0f} % of the step the GPU has nothing to do.",
+      kernels, kernels > 0 ? static_cast<double>(busy) / kernels / 1e3 : 0, waiting);
+  for (const IdleGap& gap : facts.diagnosis.breakdown.gaps)
+    if (gap.next != kNoEvent && gap.cause != HostWork::kSync) finding.evidence.push_back(gap.next);
+  const auto& durations = facts.trace.events.duration;
+  std::stable_sort(finding.evidence.begin(), finding.evidence.end(),
+                   [&](EventId a, EventId b) { return durations[a] < durations[b]; });
+  finding.fix = std::move(remedy.fix);
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kLaunchBoundRule;
+const Rule kLaunchBoundRule = {
+    {"launch_bound", "The device waits for launches",
+     "The device has nothing to do for 15 % of the unobserved step while the host is in Python, operators or launches.",
+     "CPU and CUDA activities.",
+     "The steps are replayed as a CUDA graph where there is no backward pass, as torch.compile with graphs would run "
+     "them "
+     "where there is one, and with twice the batch where waits for the device rule both out.",
+     ""},
+    find};
+
+}  // namespace telltale

@@ -1,0 +1,82 @@
+// A loop over the rows of a tensor calls the same operators for each.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/row_loops.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// Fewer turns are no loop worth rewriting.
+constexpr std::size_t kLeastTurns = 10;
+constexpr double kUncertainty = 0.1;
+
+// Once for all rows instead of once a row: everything that the loop calls, and what the backward pass does for it.
+Edit without_loops(const Facts& facts, const std::vector<RowLoop>& loops) {
+  const Trace& trace = facts.trace;
+  Edit edit = facts.unobserved;
+  std::vector<float> kept(trace.events.size(), 1);  // by host event: the share that remains
+  for (const RowLoop& loop : loops)
+    for (const EventId call : loop.calls) {
+      const EventId end = subtree_end(trace, call);
+      for (EventId event = call; event < end; ++event) kept[event] = 1.0F / static_cast<float>(loop.turns.size());
+    }
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    const EventId cause = trace.events.cause[event];
+    if (is_on_device(trace.events.kind[event]) || cause == kNoEvent || kept[cause] == 1 || kept[event] != 1) continue;
+    // The whole of the backward node: the engine's call around it too.
+    EventId node = event;
+    while (trace.events.parent[node] != kNoEvent && trace.events.kind[trace.events.parent[node]] == Kind::kOperator)
+      node = trace.events.parent[node];
+    const EventId end = subtree_end(trace, node);
+    for (EventId inner = node; inner < end; ++inner) kept[inner] = std::min(kept[inner], kept[cause]);
+  }
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    if (is_on_device(trace.events.kind[event]) || kept[event] == 1) continue;
+    edit.scale_event(trace, event, kept[event]);
+    for (const EventId work : facts.launched.of(event)) edit.scale_event(trace, work, kept[event]);
+  }
+  return edit;
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  const std::vector<RowLoop> loops = row_loops(facts, kLeastTurns);
+  if (loops.empty()) return {};
+  const Nanoseconds likely = facts.saved_by(without_loops(facts, loops));
+  if (likely <= 0) return {};
+  const RowLoop& longest = *std::max_element(
+      loops.begin(), loops.end(), [](const RowLoop& a, const RowLoop& b) { return a.duration < b.duration; });
+  const double calls_a_turn = static_cast<double>(longest.calls.size()) / static_cast<double>(longest.turns.size());
+
+  Finding finding;
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
+  finding.title = fmt::format("A loop over {} rows calls its operators for each", longest.turns.size());
+  finding.explanation = fmt::format(
+      "{} turns of about {:.0f} calls each, {:.3g} ms of a step in the forward pass as recorded; each call costs the "
+      "host "
+      "more than the GPU needs for a row.",
+      longest.turns.size(), calls_a_turn, static_cast<double>(longest.duration) / 1e6);
+  finding.evidence.assign(longest.turns.begin(), longest.turns.begin() + Finding::kMaxEvidence);
+  finding.source = source_line(facts.trace, longest.turns.front());
+  finding.fix = {"batch_calls", "Call the operators once, on all rows together.",
+                 "- y = torch.stack([f(x[i]) for i in range(len(x))])\n+ y = f(x)  # or torch.vmap(f)(x)"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kLoopIndexingRule;
+const Rule kLoopIndexingRule = {
+    {"loop_indexing", "Loops over the rows of a tensor",
+     "At least 10 calls of select, slice, narrow or index in a row from one place, each for another row of the same "
+     "tensor, with the same calls after each.",
+     "CPU and CUDA activities; shapes and their values tell rows apart, stacks give the line.",
+     "The steps are replayed with the loop's calls, the device work they launch and their backward pass divided by the "
+     "number of turns.",
+     ""},
+    find};
+
+}  // namespace telltale

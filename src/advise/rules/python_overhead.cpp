@@ -1,0 +1,75 @@
+// Python code of the user's own keeps the device waiting.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "advise/python_time.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// What a tensor expression leaves of a loop in Python.
+constexpr float kLeftByVectorising = 0.03F;
+constexpr double kUncertainty = 0.2;
+
+struct PythonFunction {
+  Nanoseconds duration = 0;
+  std::vector<EventId> calls;
+};
+
+bool is_plain_python(const Facts& facts, EventId root) {
+  const EventId end = subtree_end(facts.trace, root);
+  for (EventId event = root; event < end; ++event)
+    if (facts.host_work[event] != HostWork::kPython) return false;
+  return true;
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  std::map<StringId, PythonFunction> functions;
+  for (const EventId call : user_python_without_operators(facts)) {
+    if (!is_plain_python(facts, call)) continue;
+    PythonFunction& function = functions[facts.trace.events.name[call]];
+    function.duration += facts.trace.events.duration[call];
+    function.calls.push_back(call);
+  }
+  const auto longest = std::max_element(functions.begin(), functions.end(), [](const auto& a, const auto& b) {
+    return a.second.duration < b.second.duration;
+  });
+  if (longest == functions.end()) return {};
+  const PythonFunction& function = longest->second;
+
+  Edit edit = facts.unobserved;
+  for (const EventId call : function.calls)
+    edit.scale_subtree(facts.trace, facts.launched, call, kLeftByVectorising, 1);
+  const Nanoseconds likely = facts.saved_by(edit);
+  if (likely <= 0) return {};
+
+  Finding finding;
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.source = source_line(facts.trace, function.calls.front());
+  finding.evidence = function.calls;
+  const std::string name = finding.source ? finding.source->function : std::string(facts.trace.strings[longest->first]);
+  finding.title = fmt::format("The GPU waits for Python in {}", name);
+  finding.explanation =
+      fmt::format("{} takes {:.3g} ms of a step as recorded without calling a single operator, and the GPU runs dry.",
+                  name, static_cast<double>(function.duration) / facts.steps() / 1e6);
+  finding.fix = {"vectorise", "Compute it as one tensor expression on the GPU, or once before the loop.",
+                 "- w = [weight(i) for i in range(n)]\n+ w = weight(torch.arange(n, device=x.device))"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kPythonOverheadRule;
+const Rule kPythonOverheadRule = {
+    {"python_overhead", "Python that the device waits for",
+     "A function outside of libraries that calls no operator, on the thread that feeds the device.",
+     "CPU and CUDA activities, and stacks.",
+     "The steps are replayed with the function at 3 % of its time. Where the device is behind anyway this saves "
+     "nothing.",
+     ""},
+    find};
+
+}  // namespace telltale

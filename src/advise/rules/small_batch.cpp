@@ -1,0 +1,54 @@
+// The device is idle for much of the step, and has memory to spare.
+#include <fmt/format.h>
+
+#include "advise/batch_model.h"
+#include "advise/row_loops.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// A larger batch changes training: only where a sample would cost this much less, in percent.
+constexpr double kLeastPercent = 15;
+// A loop over rows takes longer the more rows there are.
+constexpr std::size_t kTurnsOfRowLoop = 10;
+constexpr double kUncertainty = 0.3;
+
+std::vector<Finding> find(const Facts& facts) {
+  if (!facts.diagnosis.breakdown.has_device || !has_memory_for_doubled_batch(facts).value_or(true)) return {};
+  if (!row_loops(facts, kTurnsOfRowLoop).empty()) return {};
+  const Nanoseconds likely = saved_by_doubled_batch(facts);
+  if (facts.percent_of_step(likely) < kLeastPercent) return {};
+
+  Finding finding;
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = Confidence::kMedium;
+  const double busy = facts.percent_of_step(std::min(facts.diagnosis.timing.device_period, facts.step));
+  finding.title = "The batch is too small for the GPU";
+  finding.explanation = fmt::format(
+      "The GPU works for {:.0f} % of the step; with twice the batch the step would take little longer, and a sample "
+      "{:.0f} "
+      "% less.",
+      busy, facts.percent_of_step(likely));
+  if (facts.diagnosis.memory)
+    finding.explanation += fmt::format(" At its peak it holds {:.3g} GiB.",
+                                       static_cast<double>(facts.diagnosis.memory->peak_allocated) / (1 << 30));
+  finding.fix = {"larger_batch", "Double the batch (and look at the learning rate), or accumulate fewer small ones.",
+                 "- loader = DataLoader(data, batch_size=n)\n+ loader = DataLoader(data, batch_size=2 * n)"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kSmallBatchRule;
+const Rule kSmallBatchRule = {
+    {"small_batch", "A batch that leaves the device idle",
+     "Steps in which the device has time to spare and its memory is less than half full.",
+     "CPU and CUDA activities; memory events to know the peak.",
+     "The steps are replayed with device work, loading and copies for twice the batch (kernels that leave "
+     "multiprocessors "
+     "empty grow less, the optimizer not at all); the saving is that of one sample, as a share of the step.",
+     ""},
+    find};
+
+}  // namespace telltale

@@ -1,0 +1,63 @@
+// Chains of kernels that only move memory, each reading what the one before it wrote.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/compile_model.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// Two kernels in a row are the rule; a chain is longer.
+constexpr std::size_t kLeastKernels = 3;
+// Of the step, that fusing the chains alone would save.
+constexpr double kLeastPercent = 5;
+constexpr double kUncertainty = 0.25;
+
+std::vector<Finding> find(const Facts& facts) {
+  const CompileModel model(facts);
+  if (!model.applies()) return {};
+  Edit fused = facts.unobserved;
+  const FusedChain* worst = nullptr;
+  std::size_t count = 0, kernels = 0;
+  for (const FusedChain& chain : model.chains()) {
+    if (chain.kernels.size() < kLeastKernels) continue;
+    ++count;
+    kernels += chain.kernels.size();
+    if (worst == nullptr || chain.total - chain.fused > worst->total - worst->fused) worst = &chain;
+    for (const EventId kernel : chain.kernels)
+      fused.scale_event(facts.trace, kernel, static_cast<float>(chain.fused) / static_cast<float>(chain.total));
+  }
+  if (worst == nullptr || facts.percent_of_step(facts.saved_by(fused)) < kLeastPercent) return {};
+
+  Finding finding;
+  // What compiling buys: the fix fuses the chains, and does the rest as well.
+  finding.saving = saving_around(facts, facts.saved_by(model.compiled()), kUncertainty);
+  finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
+  finding.evidence = worst->kernels;
+  finding.source = source_line(facts.trace, worst->kernels.front());
+  finding.title = "Chains of small operations pass through GPU memory";
+  finding.explanation = fmt::format(
+      "{:.0f} kernels a step in {:.0f} chains read what the one before them wrote; as one kernel a chain they would "
+      "move "
+      "each tensor once.",
+      static_cast<double>(kernels) / facts.steps(), static_cast<double>(count) / facts.steps());
+  finding.fix = {"compile", "Compile the function that holds them, so that each chain becomes one kernel.",
+                 "+ @torch.compile\n  def activation(x): ..."};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kUnfusedElementwiseRule;
+const Rule kUnfusedElementwiseRule = {
+    {"unfused_elementwise", "Chains of memory-bound kernels",
+     "Three or more kernels in a row, between products, that only move memory and work on tensors of one size.",
+     "CPU and CUDA activities; shapes tell which kernels work on the same tensor.",
+     "The steps are replayed as torch.compile would run them: see compile_candidate. The rule speaks where fusing the "
+     "chains alone saves 5 %.",
+     ""},
+    find};
+
+}  // namespace telltale
