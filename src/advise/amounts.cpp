@@ -16,13 +16,13 @@ std::string with_three_digits(double value) {
 
 }  // namespace
 
-std::string time_text(Nanoseconds time) {
+std::string duration_in_words(Nanoseconds time) {
   const auto ns = static_cast<double>(time);
   if (ns >= 999.5e6) return with_three_digits(ns / 1e9) + " s";
   return ns >= 999.5e3 ? with_three_digits(ns / 1e6) + " ms" : with_three_digits(ns / 1e3) + " µs";
 }
 
-std::string bytes_text(double bytes) {
+std::string size_in_words(double bytes) {
   constexpr std::array<std::string_view, 4> kUnits = {" KiB", " MiB", " GiB", " TiB"};
   if (bytes < 1000) return fmt::format("{:.0f} bytes", bytes);
   double value = bytes / 1024;
@@ -31,7 +31,7 @@ std::string bytes_text(double bytes) {
   return with_three_digits(value) + std::string(kUnits[unit]);
 }
 
-std::string count_text(double count) {
+std::string count_in_words(double count) {
   if (count >= 99.95 || std::abs(count - std::round(count)) < 0.005) return fmt::format("{:.0f}", count);
   return fmt::format("{:.3g}", count);
 }

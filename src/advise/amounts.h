@@ -8,10 +8,10 @@
 namespace telltale {
 
 // "12.5 ms", "840 µs", "1.20 s"
-std::string time_text(Nanoseconds time);
+std::string duration_in_words(Nanoseconds time);
 // "38.5 MiB", "512 bytes"
-std::string bytes_text(double bytes);
+std::string size_in_words(double bytes);
 // "3", "12.5", "0.333", "1500": of things that are counted by step
-std::string count_text(double count);
+std::string count_in_words(double count);
 
 }  // namespace telltale

@@ -8,6 +8,7 @@ namespace telltale {
 // that propose the same fix for the same saving, the first one speaks.
 extern const Rule kDataLoadingRule;
 extern const Rule kLoaderNoWorkersRule;
+extern const Rule kPageableCopyRule;
 extern const Rule kHostSyncRule;
 extern const Rule kLaunchBoundRule;
 extern const Rule kCudaGraphCandidateRule;
@@ -24,6 +25,7 @@ namespace {
 constexpr auto kRules = std::to_array<const Rule*>({
     &kDataLoadingRule,
     &kLoaderNoWorkersRule,
+    &kPageableCopyRule,
     &kHostSyncRule,
     &kLaunchBoundRule,
     &kCudaGraphCandidateRule,

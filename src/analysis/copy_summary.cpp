@@ -103,15 +103,15 @@ EventId wait_behind(const Trace& trace, EventId call) {
   return is_api_call(events.kind[next]) && is_waiting_call(trace.name(next)) ? next : kNoEvent;
 }
 
-Nanoseconds blocked_by(const Trace& trace, EventId call) {
+void measure_blocking(const Trace& trace, EventId launch, CopyCall& call) {
   const Events& events = trace.events;
   // A graph's launch makes copies too, and stands for much else.
   const bool makes_one_copy =
-      is_api_call(events.kind[call]) && trace.name(call).find("Memcpy") != std::string_view::npos;
-  if (!makes_one_copy) return 0;
-  const EventId wait = wait_behind(trace, call);
-  return std::max<Nanoseconds>(0, events.duration[call] - kEnqueueCost) +
-         (wait == kNoEvent ? 0 : events.duration[wait]);
+      is_api_call(events.kind[launch]) && trace.name(launch).find("Memcpy") != std::string_view::npos;
+  if (!makes_one_copy) return;
+  call.wait = wait_behind(trace, launch);
+  call.host_blocked = std::max<Nanoseconds>(0, events.duration[launch] - kEnqueueCost) +
+                      (call.wait == kNoEvent ? 0 : events.duration[call.wait]);
 }
 
 std::vector<CopyCall> copies_of_steps(const Trace& trace, const StepTiming& timing) {
@@ -125,7 +125,7 @@ std::vector<CopyCall> copies_of_steps(const Trace& trace, const StepTiming& timi
     CopyCall call;
     call.event = event;
     call.duration = events.duration[event];
-    call.host_blocked = blocked_by(trace, launch);
+    measure_blocking(trace, launch, call);
     if (const CopyInfo* info = infos.find(event); info != nullptr) {
       call.direction = direction_of(*info);
       call.is_pageable = info->from == MemorySpace::kPageable || info->to == MemorySpace::kPageable;

@@ -19,8 +19,10 @@ struct CopyCall {
   bool is_pageable = false;
   std::int64_t bytes = 0;  // 0 when not recorded
   Nanoseconds duration = 0;
-  Nanoseconds exposed = 0;       // in which the device does nothing else
-  Nanoseconds host_blocked = 0;  // how long the host stood in the call that made it, beyond enqueueing it
+  Nanoseconds exposed = 0;  // in which the device does nothing else
+  Nanoseconds host_blocked =
+      0;                    // how long the host stood in the call that made it, beyond enqueueing it, and in `wait`
+  EventId wait = kNoEvent;  // the call right behind, in the same operator, that waits for the device
 };
 
 struct CopyRow {

@@ -137,10 +137,11 @@ TEST(CopySummary, the_host_is_blocked_by_the_call_beyond_its_enqueueing_and_by_t
   steps.sketch.op(steps.main, "aten::copy_", 0, 500 * kUs);
   const auto blocking = steps.call("cudaMemcpyAsync", 10 * kUs, 240 * kUs);
   steps.sketch.event(steps.main, Kind::kDriver, "cuMemcpyAsync", 11 * kUs, 239 * kUs);
-  steps.call("cudaStreamSynchronize", 241 * kUs, 261 * kUs);
+  const auto wait = steps.call("cudaStreamSynchronize", 241 * kUs, 261 * kUs);
   steps.copy(kPageableIn, 20 * kUs, 230 * kUs, blocking);
   const CopySummary summary = steps.summary();
   ASSERT_EQ(summary.calls.size(), 1);
+  EXPECT_EQ(summary.calls[0].wait, steps.sketch.id(wait));
   EXPECT_EQ(summary.calls[0].host_blocked, (230 - 30 + 20) * kUs);
   EXPECT_EQ(summary.rows[0].host_blocked_ns, 110 * kUs);
 }
@@ -158,6 +159,7 @@ TEST(CopySummary, a_wait_of_another_operator_or_behind_other_work_is_not_the_cop
   ASSERT_EQ(summary.calls.size(), 2);
   EXPECT_EQ(summary.calls[0].host_blocked, 0);
   EXPECT_EQ(summary.calls[1].host_blocked, 0);
+  EXPECT_EQ(summary.calls[1].wait, kNoEvent);
 }
 
 TEST(CopySummary, the_launch_of_a_graph_is_not_the_wait_of_its_copies) {

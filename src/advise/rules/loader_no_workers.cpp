@@ -17,7 +17,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "The data loader has no worker processes";
   finding.explanation = fmt::format(
       "The training process makes each batch itself, which takes {} of a recorded step; meanwhile it launches nothing.",
-      time_text(loading.recorded));
+      duration_in_words(loading.recorded));
   finding.saving = saving_around(facts, loading.saved, kUncertainty);
   finding.confidence = Confidence::kHigh;
   finding.evidence = loading.calls;

@@ -1,0 +1,98 @@
+// Copies to the device from memory that the host may page out: the driver moves them piece by piece, and the host
+// stands by.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/amounts.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// Below this the driver's own buffer takes the copy at once, and pinned memory gained 1.5 % of a step of 48 copies.
+constexpr std::int64_t kLeastBytes = 256 * 1024;
+// What calls take that enqueue a copy from pinned memory, as recorded.
+constexpr float kEnqueue = 20'000;
+// Savings of two measured cases, and who fills the pinned memory is not in the trace.
+constexpr double kUncertainty = 0.25;
+
+// Bytes a nanosecond from pinned memory, by the bus that GPUs of a generation stand on; 47 to 52 were measured on an
+// H200. Without a generation the slowest.
+double pinned_bandwidth(const Facts& facts) {
+  constexpr double kPcie3 = 12, kPcie4 = 24, kPcie5 = 50;
+  constexpr int kAmpere = 8, kHopper = 9;
+  const DeviceId id = facts.diagnosis.breakdown.device;
+  const auto& devices = facts.trace.devices;
+  const auto device = std::ranges::find(devices, id, &Device::id);
+  const int generation = device == devices.end() ? 0 : device->compute_major.value_or(0);
+  return generation >= kHopper ? kPcie5 : generation >= kAmpere ? kPcie4 : kPcie3;
+}
+
+std::vector<CopyCall> pageable_copies(const Facts& facts) {
+  std::vector<CopyCall> copies;
+  for (const CopyCall& call : facts.diagnosis.copies.calls)
+    if (call.is_pageable && call.direction == CopyDirection::kHostToDevice && call.bytes >= kLeastBytes)
+      copies.push_back(call);
+  std::ranges::stable_sort(copies, std::ranges::greater{}, &CopyCall::host_blocked);
+  return copies;
+}
+
+// The copies at full speed, and a host that only enqueues them.
+Edit pinned(const Facts& facts, const std::vector<CopyCall>& copies) {
+  const double bandwidth = pinned_bandwidth(facts);
+  Edit edit = facts.unobserved;
+  for (const CopyCall& copy : copies) {
+    const double copying = static_cast<double>(copy.bytes) / bandwidth;
+    const double share = copying / static_cast<double>(std::max<Nanoseconds>(copy.duration, 1));
+    edit.scale_event(facts.trace, copy.event, static_cast<float>(std::min(1.0, share)));
+    const EventId launch = facts.trace.launch_of(copy.event);
+    const auto called = static_cast<float>(std::max<Nanoseconds>(facts.trace.events.duration[launch], 1));
+    edit.scale_event(facts.trace, launch, std::min(1.0F, kEnqueue / called));
+    edit.drop_wait(facts.trace, launch);
+    if (copy.wait != kNoEvent) edit.drop_wait(facts.trace, copy.wait);
+  }
+  return edit;
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  const std::vector<CopyCall> copies = pageable_copies(facts);
+  if (copies.empty()) return {};
+  const Nanoseconds likely = facts.saved_by(pinned(facts, copies));
+  if (likely <= 0) return {};
+
+  double bytes = 0, copying = 0;
+  Finding finding;
+  for (const CopyCall& copy : copies) {
+    bytes += static_cast<double>(copy.bytes);
+    copying += static_cast<double>(copy.duration);
+    finding.evidence.push_back(copy.event);
+  }
+  finding.title = "Batches are copied from pageable memory";
+  finding.explanation = fmt::format(
+      "{} a step reach the GPU at {:.1f} GB/s, while the host waits; from pinned memory it would be about {:.0f} GB/s, "
+      "and the host would go on.",
+      size_in_words(bytes / facts.steps()), bytes / std::max(copying, 1.0), pinned_bandwidth(facts));
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = Confidence::kMedium;
+  finding.source = source_line(facts.trace, copies.front().event);
+  finding.fix = {"pin_memory",
+                 "Have the loader pin its batches, or pin them yourself ahead of time, and copy without blocking.",
+                 "+ loader = DataLoader(…, pin_memory=True)\n"
+                 "- batch = batch.to(device)\n"
+                 "+ batch = batch.to(device, non_blocking=True)"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kPageableCopyRule;
+const Rule kPageableCopyRule = {
+    {"pageable_copy", "Copies from pageable memory",
+     "Copies of 256 KiB or more from pageable host memory to the device.", "CUDA activities; stacks for the line.",
+     "The steps are replayed with the copies as fast as pinned memory allows on the GPU's bus (50 GB/s for Hopper and "
+     "later, 24 for Ampere and Ada, 12 before), and with a host that does not wait for them.",
+     ""},
+    find};
+
+}  // namespace telltale

@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+
+#include "advise/testing/advise_sketch.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::int64_t kMegabyte = 1'000'000;
+
+// Three steps on a Hopper GPU that copy for 10 ms and then compute.
+Trace training(CopyInfo copy, Nanoseconds computing, bool waits_at_end) {
+  ProgramSketch program;
+  program.sketch().trace().devices.push_back({0, "GPU", {}, 9, 0});
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "train.py(5): step");
+    program.copy("aten::copy_", copy, 10 * kMillisecond, true);
+    program.kernel("aten::mm", computing);
+    if (waits_at_end) program.wait();
+  }
+  return program.build();
+}
+
+TEST(PageableCopyRule, the_copy_runs_at_the_speed_of_pinned_memory) {
+  const CopyInfo copy{100 * kMegabyte, MemorySpace::kPageable, MemorySpace::kDevice};
+  const std::vector<Finding> findings = findings_of(training(copy, 10 * kMillisecond, true), "pageable_copy");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 10 - 100.0 / 50, 0.05);
+  EXPECT_EQ(findings[0].fix.id, "pin_memory");
+  EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 5, "step"}));
+  EXPECT_EQ(findings[0].explanation,
+            "95.4 MiB a step reach the GPU at 10.0 GB/s, while the host waits; from pinned memory it would be about 50 "
+            "GB/s, and the host would go on.");
+}
+
+TEST(PageableCopyRule, the_host_no_longer_waits) {
+  const CopyInfo copy{50 * kMegabyte, MemorySpace::kPageable, MemorySpace::kDevice};
+  ProgramSketch program;
+  program.sketch().trace().devices.push_back({0, "GPU", {}, 9, 0});
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.copy("aten::copy_", copy, 10 * kMillisecond, true);
+    program.run(Kind::kOperator, "aten::think", 5 * kMillisecond);
+    program.kernel("aten::mm", 1 * kMillisecond);
+    program.wait();
+  }
+  // 16 ms; the copy then takes 1 of the 5 ms in which the host prepares the kernel.
+  const std::vector<Finding> findings = findings_of(program.build(), "pageable_copy");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 10, 0.05);
+}
+
+TEST(PageableCopyRule, is_silent_about_pinned_memory_and_about_copies_back) {
+  EXPECT_TRUE(findings_of(training({100 * kMegabyte, MemorySpace::kPinned, MemorySpace::kDevice}, kMillisecond, true),
+                          "pageable_copy")
+                  .empty());
+  EXPECT_TRUE(findings_of(training({100 * kMegabyte, MemorySpace::kDevice, MemorySpace::kPageable}, kMillisecond, true),
+                          "pageable_copy")
+                  .empty());
+}
+
+TEST(PageableCopyRule, is_silent_about_small_copies_and_about_those_as_fast_as_pinned_ones) {
+  EXPECT_TRUE(findings_of(training({100'000, MemorySpace::kPageable, MemorySpace::kDevice}, kMillisecond, true),
+                          "pageable_copy")
+                  .empty());
+  EXPECT_TRUE(findings_of(training({500 * kMegabyte, MemorySpace::kPageable, MemorySpace::kDevice}, kMillisecond, true),
+                          "pageable_copy")
+                  .empty());
+}
+
+}  // namespace
+}  // namespace telltale
