@@ -25,8 +25,13 @@ constexpr double kShareOfCompiled = 0.3;
 
 // Of the kernels that become one, the longest remains and this share of the others.
 constexpr double kLongestLeft = 0.9, kOthersLeft = 0.12;
-// A convolution in the layout that it wants; batch norms in the wrong layout, written for the right one.
-constexpr float kConvolutionLeft = 0.8F, kBatchNormLeft = 0.5F;
+// Norms read their tensor more than once, fused or not.
+constexpr double kNormsLeft = 0.6;
+// A convolution in the layout that it wants.
+constexpr float kConvolutionLeft = 0.8F;
+
+// A host that is busy for this share of the compiled step is close to holding the device up, and the model of it rough.
+constexpr double kShareOfBusyHost = 0.5;
 
 // An operator that computes on the CPU this long is no dispatch: compiling does not remove it.
 constexpr Nanoseconds kCpuWork = 100'000;
@@ -57,7 +62,7 @@ std::int64_t elements_of(const Trace& trace, EventId op) {
 
 bool moves_memory_only(WorkClass work) {
   return work == WorkClass::kElementwise || work == WorkClass::kReduction || work == WorkClass::kCopy ||
-         work == WorkClass::kOther;
+         work == WorkClass::kNormalisation || work == WorkClass::kOther;
 }
 
 }  // namespace
@@ -139,7 +144,7 @@ void CompileModel::find_chains() {
     if (is_layout_conversion(trace.name(call->event))) continue;
     if (moves_memory_only(call->work))
       run[elements_of(trace, call->op)].push_back(call);
-    else if (call->work != WorkClass::kNormalisation)
+    else
       end_run();
   }
   end_run();
@@ -148,15 +153,17 @@ void CompileModel::find_chains() {
 void CompileModel::add_chain(const std::vector<const DeviceCall*>& run) {
   if (run.size() < 2) return;
   FusedChain chain;
-  Nanoseconds longest = 0;
+  double left = 0;
+  Nanoseconds longest = 0;  // of those that are no norms
   for (const DeviceCall* call : run) {
     const Nanoseconds duration = facts_.trace.events.duration[call->event];
+    const bool is_norm = call->work == WorkClass::kNormalisation;
     chain.kernels.push_back(call->event);
     chain.total += duration;
-    longest = std::max(longest, duration);
+    left += (is_norm ? kNormsLeft : kOthersLeft) * static_cast<double>(duration);
+    if (!is_norm) longest = std::max(longest, duration);
   }
-  chain.fused = static_cast<Nanoseconds>(kLongestLeft * static_cast<double>(longest) +
-                                         kOthersLeft * static_cast<double>(chain.total - longest));
+  chain.fused = static_cast<Nanoseconds>(left + (kLongestLeft - kOthersLeft) * static_cast<double>(longest));
   chains_.push_back(std::move(chain));
 }
 
@@ -204,15 +211,30 @@ bool CompileModel::is_shortened(EventId event) const {
   return is_overhead && is_in_region_[event] && !stays_[event];
 }
 
+bool CompileModel::may_want_graphs() const {
+  const ReplayedStep step = facts_.graph.replay(compiled());
+  return static_cast<double>(step.host_busy) >= kShareOfBusyHost * static_cast<double>(step.period);
+}
+
+Edit CompileModel::fused() const {
+  Edit edit = facts_.unobserved;
+  fuse_chains(edit);
+  return edit;
+}
+
+void CompileModel::fuse_chains(Edit& edit) const {
+  for (const FusedChain& chain : chains_)
+    for (const EventId kernel : chain.kernels)
+      edit.scale_event(facts_.trace, kernel, static_cast<float>(chain.fused) / static_cast<float>(chain.total));
+}
+
 Edit CompileModel::edited(float host_share, Nanoseconds added_host) const {
   const Trace& trace = facts_.trace;
   Edit edit = facts_.unobserved;
   edit.added_host_ns = added_host;
   for (EventId event = 0; event < trace.events.size(); ++event)
     if (!is_on_device(trace.events.kind[event]) && is_shortened(event)) edit.scale_event(trace, event, host_share);
-  for (const FusedChain& chain : chains_)
-    for (const EventId kernel : chain.kernels)
-      edit.scale_event(trace, kernel, static_cast<float>(chain.fused) / static_cast<float>(chain.total));
+  fuse_chains(edit);
   const bool has_conversions =
       std::any_of(facts_.diagnosis.kernels.calls.begin(), facts_.diagnosis.kernels.calls.end(),
                   [&](const DeviceCall& call) { return is_layout_conversion(trace.name(call.event)); });
@@ -226,8 +248,6 @@ Edit CompileModel::edited(float host_share, Nanoseconds added_host) const {
       edit.scale_event(trace, call.event, kTimeLeftByPadding);
     else if (call.work == WorkClass::kConvolution && has_conversions)
       edit.scale_event(trace, call.event, kConvolutionLeft);
-    else if (call.work == WorkClass::kNormalisation && has_conversions)
-      edit.scale_event(trace, call.event, kBatchNormLeft);
   }
   return edit;
 }

@@ -29,8 +29,13 @@ class CompileModel {
   bool is_compiled() const { return is_compiled_; }
   bool is_broken_by_waits() const { return is_broken_by_waits_; }
 
-  Edit compiled() const { return edited(kCompiledHostShare, 0); }
+  Edit compiled() const { return edited(kCompiledHostShare, has_backward_ ? kGuardsOfTraining : kGuardsOfInference); }
   Edit compiled_with_graphs() const { return edited(0, has_backward_ ? kGraphsOfTraining : kGraphsOfInference); }
+
+  // Whether, once compiled, the host is still so busy that graphs may pay.
+  bool may_want_graphs() const;
+  // Fusing the chains alone.
+  Edit fused() const;
 
   const std::vector<FusedChain>& chains() const { return chains_; }
   bool has_backward() const { return has_backward_; }
@@ -39,6 +44,9 @@ class CompileModel {
   // What remains of the host's time for operators, Python and launches in a compiled region: 0.36 to 0.67 of it in
   // seven programs whose host was the bottleneck.
   static constexpr float kCompiledHostShare = 0.5F;
+  // What checking guards and calling compiled code costs the host, a step.
+  static constexpr Nanoseconds kGuardsOfTraining = 500'000;
+  static constexpr Nanoseconds kGuardsOfInference = 100'000;
   // What a step's graphs cost the host: inputs copied, graphs launched, autograd's bookkeeping around them.
   static constexpr Nanoseconds kGraphsOfTraining = 900'000;
   static constexpr Nanoseconds kGraphsOfInference = 100'000;
@@ -49,6 +57,7 @@ class CompileModel {
   void find_obstacles();
   void add_chain(const std::vector<const DeviceCall*>& run);
   bool is_shortened(EventId event) const;
+  void fuse_chains(Edit& edit) const;
   Edit edited(float host_share, Nanoseconds added_host) const;
 
   const Facts& facts_;

@@ -9,6 +9,7 @@ namespace telltale {
 extern const Rule kDataLoadingRule;
 extern const Rule kLoaderNoWorkersRule;
 extern const Rule kPageableCopyRule;
+extern const Rule kSmallCopiesRule;
 extern const Rule kHostSyncRule;
 extern const Rule kLaunchBoundRule;
 extern const Rule kCudaGraphCandidateRule;
@@ -26,16 +27,17 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kDataLoadingRule,
     &kLoaderNoWorkersRule,
     &kPageableCopyRule,
+    &kSmallCopiesRule,
     &kHostSyncRule,
     &kLaunchBoundRule,
     &kCudaGraphCandidateRule,
     &kPythonOverheadRule,
     &kLoopIndexingRule,
     &kSingleTensorOptimizerRule,
+    &kCompileCandidateRule,
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,
     &kSmallBatchRule,
-    &kCompileCandidateRule,
 });
 
 }  // namespace

@@ -130,9 +130,8 @@ void GraphBuilder::add_work(const Launch& launch, Nanoseconds node_begin) {
   work.duration = events.duration[launch.work];
   work.stream = at->second;
   const Nanoseconds since_launch = std::max<Nanoseconds>(start - node_begin, 0);
-  // Before the first work of a stream there was none, or one that the recording lacks.
-  const Nanoseconds previous_end = stream.empty() ? start - since_launch : recorded_end(stream.back());
-  const bool waited_in_queue = !stream.empty() && previous_end > events.start[launch.call] + typical_after_launch_;
+  const Nanoseconds previous_end = end_before(launch.work).value_or(start - since_launch);
+  const bool waited_in_queue = previous_end > events.start[launch.call] + typical_after_launch_;
   if (waited_in_queue) {
     work.after_previous = start - previous_end;
     work.after_launch = std::min(since_launch, events.start[launch.call] - node_begin + typical_after_launch_);
@@ -145,6 +144,14 @@ void GraphBuilder::add_work(const Launch& launch, Nanoseconds node_begin) {
   }
   stream.push_back(static_cast<std::uint32_t>(graph_.works_.size()));
   graph_.works_.push_back(work);
+}
+
+// The end of what ran before on the same stream, be it launched before the steps began.
+std::optional<Nanoseconds> GraphBuilder::end_before(EventId work) const {
+  const EventId first = trace_.tracks[trace_.events.track[work]].first_event;
+  while (work > first)
+    if (is_device_work(trace_.events.kind[--work])) return trace_.events.end(work);
+  return {};
 }
 
 // Late without a reason of its own stream: the work of another one that had just ended, if there is one.

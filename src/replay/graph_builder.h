@@ -1,6 +1,7 @@
 // Builds a StepGraph from what was recorded. Only for StepGraph.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -26,6 +27,7 @@ class GraphBuilder {
   void add_works(StepGraph::HostNode& node, const HostSegment& segment, const std::vector<Launch>& launches,
                  std::size_t& next);
   void add_work(const Launch& launch, Nanoseconds node_begin);
+  std::optional<Nanoseconds> end_before(EventId work) const;
   void find_dependency(StepGraph::Work& work, Nanoseconds start, Nanoseconds previous_end);
   void add_wait(StepGraph::HostNode& node, const HostSegment& segment);
   Nanoseconds time_to_launch(const StepGraph::HostNode& node, Nanoseconds begin) const;

@@ -11,8 +11,8 @@ namespace {
 
 // Below this, compile time, guards and the risk of a break are not worth it.
 constexpr double kLeastPercent = 5;
-// CUDA graphs fix all addresses and shapes: only where they buy this much more, in percent of the step.
-constexpr double kLeastGainOfGraphs = 2;
+// Chains that are worth this much by themselves are what unfused_elementwise speaks of.
+constexpr double kPercentOfChains = 5;
 constexpr double kUncertainty = 0.25;
 
 std::vector<Finding> find(const Facts& facts) {
@@ -20,9 +20,11 @@ std::vector<Finding> find(const Facts& facts) {
   if (!model.applies()) return {};
   const Nanoseconds plain = facts.saved_by(model.compiled());
   const Nanoseconds graphs = facts.saved_by(model.compiled_with_graphs());
-  const bool wants_graphs = facts.percent_of_step(graphs - plain) >= kLeastGainOfGraphs;
+  // CUDA graphs fix all addresses and shapes: not where the host has time to spare.
+  const bool wants_graphs = graphs >= plain && model.may_want_graphs();
   const Nanoseconds likely = wants_graphs ? graphs : plain;
   if (facts.percent_of_step(likely) < kLeastPercent) return {};
+  if (!wants_graphs && facts.percent_of_step(facts.saved_by(model.fused())) >= kPercentOfChains) return {};
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);

@@ -13,6 +13,21 @@ namespace {
 constexpr std::size_t kLeastTurns = 10;
 constexpr double kUncertainty = 0.1;
 
+// The backward pass has as many nodes as the forward pass has calls: it shrinks as that does.
+void scale_backward(const Facts& facts, std::vector<float>& kept) {
+  const Trace& trace = facts.trace;
+  double before = 0, after = 0;
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    if (trace.events.kind[event] != Kind::kOperator || facts.phases[event] != Phase::kForward) continue;
+    ++before;
+    after += static_cast<double>(kept[event]);
+  }
+  if (before == 0) return;
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (!is_on_device(trace.events.kind[event]) && facts.phases[event] == Phase::kBackward)
+      kept[event] = static_cast<float>(after / before);
+}
+
 // Once for all rows instead of once a row: everything that the loop calls, and what the backward pass does for it.
 Edit without_loops(const Facts& facts, const std::vector<RowLoop>& loops) {
   const Trace& trace = facts.trace;
@@ -23,16 +38,7 @@ Edit without_loops(const Facts& facts, const std::vector<RowLoop>& loops) {
       const EventId end = subtree_end(trace, call);
       for (EventId event = call; event < end; ++event) kept[event] = 1.0F / static_cast<float>(loop.turns.size());
     }
-  for (EventId event = 0; event < trace.events.size(); ++event) {
-    const EventId cause = trace.events.cause[event];
-    if (is_on_device(trace.events.kind[event]) || cause == kNoEvent || kept[cause] == 1 || kept[event] != 1) continue;
-    // The whole of the backward node: the engine's call around it too.
-    EventId node = event;
-    while (trace.events.parent[node] != kNoEvent && trace.events.kind[trace.events.parent[node]] == Kind::kOperator)
-      node = trace.events.parent[node];
-    const EventId end = subtree_end(trace, node);
-    for (EventId inner = node; inner < end; ++inner) kept[inner] = std::min(kept[inner], kept[cause]);
-  }
+  scale_backward(facts, kept);
   for (EventId event = 0; event < trace.events.size(); ++event) {
     if (is_on_device(trace.events.kind[event]) || kept[event] == 1) continue;
     edit.scale_event(trace, event, kept[event]);

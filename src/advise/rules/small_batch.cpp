@@ -12,10 +12,20 @@ namespace {
 constexpr double kLeastPercent = 15;
 // A loop over rows takes longer the more rows there are.
 constexpr std::size_t kTurnsOfRowLoop = 10;
+// Loading, compiling and collecting are no matter of the batch: they must not be most of the device's idle time.
+constexpr double kMostOtherIdle = 0.5;
 constexpr double kUncertainty = 0.3;
+
+bool waits_for_other_reasons(const StepBreakdown& breakdown) {
+  const auto idle = [&](HostWork cause) { return breakdown.idle[static_cast<std::size_t>(cause)]; };
+  const Nanoseconds other = idle(HostWork::kDataLoading) + idle(HostWork::kCompilation) +
+                            idle(HostWork::kGarbageCollection) + idle(HostWork::kAllocator);
+  return static_cast<double>(other) > kMostOtherIdle * static_cast<double>(breakdown.idle_total());
+}
 
 std::vector<Finding> find(const Facts& facts) {
   if (!facts.diagnosis.breakdown.has_device || !has_memory_for_doubled_batch(facts).value_or(true)) return {};
+  if (waits_for_other_reasons(facts.diagnosis.breakdown)) return {};
   if (!row_loops(facts, kTurnsOfRowLoop).empty()) return {};
   const Nanoseconds likely = saved_by_doubled_batch(facts);
   if (facts.percent_of_step(likely) < kLeastPercent) return {};

@@ -18,7 +18,6 @@ constexpr double kUncertainty = 0.25;
 std::vector<Finding> find(const Facts& facts) {
   const CompileModel model(facts);
   if (!model.applies()) return {};
-  Edit fused = facts.unobserved;
   const FusedChain* worst = nullptr;
   std::size_t count = 0, kernels = 0;
   for (const FusedChain& chain : model.chains()) {
@@ -26,10 +25,8 @@ std::vector<Finding> find(const Facts& facts) {
     ++count;
     kernels += chain.kernels.size();
     if (worst == nullptr || chain.total - chain.fused > worst->total - worst->fused) worst = &chain;
-    for (const EventId kernel : chain.kernels)
-      fused.scale_event(facts.trace, kernel, static_cast<float>(chain.fused) / static_cast<float>(chain.total));
   }
-  if (worst == nullptr || facts.percent_of_step(facts.saved_by(fused)) < kLeastPercent) return {};
+  if (worst == nullptr || facts.percent_of_step(facts.saved_by(model.fused())) < kLeastPercent) return {};
 
   Finding finding;
   // What compiling buys: the fix fuses the chains, and does the rest as well.
