@@ -20,7 +20,7 @@ class CommandLine(unittest.TestCase):
     def test_help_names_every_command_and_shows_examples(self):
         done = run("--help")
         self.assertEqual(done.returncode, 0)
-        for part in ("info", "top", "--version", "--threads", "--max-text", "telltale info train.json.gz"):
+        for part in ("analyze", "info", "top", "--version", "--threads", "--max-text", "telltale info train.json.gz"):
             self.assertIn(part, done.stdout)
 
     def test_help_of_a_command_names_its_options(self):
@@ -40,6 +40,11 @@ class CommandLine(unittest.TestCase):
 
     def test_a_mistyped_command_gets_a_hint(self):
         self.assert_fails(run("tpo", RESNET), "'tpo'", "did you mean 'top'?")
+        self.assert_fails(run("--threads", "1", "tpo", RESNET), "'tpo'", "did you mean 'top'?")
+
+    def test_what_looks_like_a_path_may_be_a_missing_file(self):
+        self.assert_fails(run("nowhere.json.gz"), "there is no file and no command 'nowhere.json.gz'")
+        self.assert_fails(run("runs/nowhere", "--json"), "there is no file and no command 'runs/nowhere'")
 
     def test_a_mistyped_option_gets_a_hint(self):
         self.assert_fails(run("top", RESNET, "--limits", "3"), "'--limits'", "did you mean '--limit'?")

@@ -36,6 +36,7 @@ class Output(unittest.TestCase):
 
     def test_every_line_fits_the_width(self):
         questions = [
+            ("analyze",),
             ("info",),
             ("top",),
             ("top", "--by", "all"),

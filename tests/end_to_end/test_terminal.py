@@ -4,6 +4,7 @@ import os
 import pty
 import struct
 import subprocess
+import tempfile
 import termios
 import unittest
 
@@ -41,16 +42,24 @@ class Terminal(unittest.TestCase):
     def test_colours_are_for_terminals(self):
         self.assertIn(ESCAPE, on_terminal("top", RESNET))
         self.assertIn(ESCAPE, on_terminal("info", RESNET))
+        self.assertIn(ESCAPE, on_terminal("analyze", RESNET))
         self.assertNotIn(ESCAPE, run("top", RESNET).stdout)
 
     def test_no_color_is_respected(self):
-        for command in ("top", "info"):
+        for command in ("top", "info", "analyze"):
             self.assertNotIn(ESCAPE, on_terminal(command, RESNET, environment={"NO_COLOR": "1"}))
             self.assertNotIn(ESCAPE, on_terminal(command, RESNET, environment={"TERM": "dumb"}))
 
     def test_json_and_csv_have_no_colours(self):
         self.assertNotIn(ESCAPE, on_terminal("top", RESNET, "--json", "--limit", "3"))
         self.assertNotIn(ESCAPE, on_terminal("top", RESNET, "--csv", "--limit", "3"))
+        self.assertNotIn(ESCAPE, on_terminal("analyze", RESNET, "--json"))
+        self.assertNotIn(ESCAPE, on_terminal("analyze", RESNET, "--markdown"))
+
+    def test_where_the_page_is_stands_below_the_report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shown = on_terminal("analyze", RESNET, "--html", f"{folder}/page.html", columns=120)
+            self.assertTrue(shown.rstrip().endswith(f"The page is in {folder}/page.html"), shown[-200:])
 
     def test_the_table_is_as_wide_as_the_terminal_and_columns_goes_first(self):
         plain = {"NO_COLOR": "1"}

@@ -1,0 +1,223 @@
+"""What telltale analyze says of real traces: that its numbers agree with each other and with the trace, in every form."""
+import json
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+
+from telltale import MLP, PROGRAM, RESNET, ROOT, answer, events_of, run
+
+CPU_ONLY = str(ROOT / "tests" / "golden" / "torch" / "cpu_only.json.gz")
+# Of each sort that we have: a busy device, a waiting one, copies, a graph, several streams, no device, no steps.
+TRACES = [RESNET, MLP, CPU_ONLY, *map(str, sorted((ROOT / "tests" / "diagnosis").glob("*.json.gz")))]
+NEVER_CLOSED = {"meta"}
+
+
+class Page(HTMLParser):
+    """Checks that elements nest, and collects what there is."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.sections, self.words, self.wrong = [], [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        if tag in ("script", "img", "iframe", "link", "object"):
+            self.wrong.append(tag)
+        if tag == "section":
+            self.sections.append(dict(attributes)["id"])
+        if tag not in NEVER_CLOSED:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"/{tag}")
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+class Analyze(unittest.TestCase):
+    def assert_fails(self, done, *parts):
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"\Atelltale: [^\n]+\n\Z")
+        for part in parts:
+            self.assertIn(part, done.stderr)
+
+    def test_a_trace_alone_is_analysed(self):
+        self.assertEqual(run(MLP).stdout, run("analyze", MLP).stdout)
+        self.assertEqual(run(MLP, "--json").stdout, run("analyze", MLP, "--json").stdout)
+        self.assertEqual(run("--json", "--threads", "1", MLP).stdout, run("analyze", MLP, "--json").stdout)
+        with open(MLP, "rb") as trace:
+            done = subprocess.run([PROGRAM, "-", "--markdown"], stdin=trace, capture_output=True, encoding="utf-8")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("### standard input", done.stdout)
+
+    def test_the_parts_of_a_step_add_up(self):
+        for trace in TRACES:
+            with self.subTest(Path(trace).name):
+                said = answer("analyze", trace)
+                self.assertEqual(said["schema"], "telltale.analyze/1")
+                step = said["step"]
+                self.assertEqual(sum(row["ns"] for row in said["breakdown"]), step["mean_ns"])
+                self.assertTrue(all(row["ns"] > 0 for row in said["breakdown"]))
+                self.assertAlmostEqual(sum(row["percent"] for row in said["breakdown"]), 100, delta=0.05)
+                idle = [row for row in said["breakdown"] if row["category"].startswith("idle_")]
+                self.assertEqual([row["ns"] for row in idle], [row["ns"] for row in said["idle"]])
+                self.assertLessEqual(step["unobserved_ns"], step["mean_ns"])
+                observer = 100 * (step["mean_ns"] - step["unobserved_ns"]) / step["mean_ns"]
+                self.assertAlmostEqual(step["observer_percent"], observer, delta=0.01)
+                self.assertEqual(step["count"], len(said["steps"]))
+
+    def test_steps_and_evidence_are_those_of_the_trace(self):
+        said = answer("analyze", MLP)
+        events = events_of(MLP)
+        marks = sorted((e for e in events if e.get("name", "").startswith("ProfilerStep#") and e["cat"] == "user_annotation"),
+                       key=lambda e: e["ts"])
+        self.assertEqual([step["index"] for step in said["steps"]], [int(e["name"].split("#")[1]) for e in marks])
+        names = {e.get("name") for e in events}
+        for finding in said["findings"]:
+            for each in finding["evidence"]:
+                self.assertIn(each["name"], names)
+
+    def test_findings_are_ranked_and_have_a_fix_that_tools_know(self):
+        header = (ROOT / "src" / "advise" / "finding.h").read_text()
+        known = set(re.findall(r'"(\w+)"', header[header.index("kFixIds") : header.index("struct Fix")]))
+        for trace in TRACES:
+            with self.subTest(Path(trace).name):
+                said = answer("analyze", trace)
+                likely = [finding["saving"]["likely_ns"] for finding in said["findings"]]
+                self.assertEqual(likely, sorted(likely, reverse=True))
+                for finding in said["findings"]:
+                    saving = finding["saving"]
+                    self.assertLessEqual(saving["low_ns"], saving["likely_ns"])
+                    self.assertLessEqual(saving["likely_ns"], saving["high_ns"])
+                    share = 100 * saving["likely_ns"] / said["step"]["unobserved_ns"]
+                    self.assertAlmostEqual(saving["likely_percent"], share, delta=0.01)
+                    self.assertIn(finding["fix"]["id"], known)
+                    self.assertIn(finding["confidence"], ("low", "medium", "high"))
+                    self.assertTrue(finding["title"] and finding["explanation"] and finding["fix"]["text"])
+                    self.assertLessEqual(len(finding["evidence"]), 8)
+
+    def test_every_form_tells_the_same(self):
+        for trace in (RESNET, MLP, CPU_ONLY):
+            said = answer("analyze", trace)
+            text = " ".join(run("analyze", trace).stdout.split())
+            markdown = run("analyze", trace, "--markdown").stdout
+            for finding in said["findings"]:
+                self.assertIn(" ".join(finding["title"].split()), text)
+                self.assertIn(f"Rule `{finding['rule']}`", markdown)
+            sentence = markdown.splitlines()[2]
+            self.assertIn(sentence, text)
+
+    def test_pages_are_whole_and_small(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for trace in TRACES:
+                with self.subTest(Path(trace).name):
+                    path = Path(folder, "page.html")
+                    done = run("analyze", trace, "--html", str(path), "--json")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(done.stderr, f"The page is in {path}\n")
+                    said = json.loads(done.stdout)
+                    text = path.read_text(encoding="utf-8")
+                    self.assertLess(len(text.encode()), 2_000_000)
+                    page = Page(text)
+                    self.assertEqual(page.wrong, [])
+                    self.assertEqual(page.open, [])
+                    self.assertIn("breakdown", page.sections)
+                    self.assertIn("strip", page.sections)
+                    self.assertEqual("kernels" in page.sections, bool(said["kernels"]))
+                    self.assertEqual("memory" in page.sections, said["memory"] is not None)
+                    words = " ".join("".join(page.words).split())
+                    for finding in said["findings"]:
+                        self.assertIn(" ".join(finding["title"].split()), words)
+
+    def test_a_page_that_cannot_be_written_is_an_error(self):
+        self.assert_fails(run("analyze", MLP, "--html", "/nowhere/page.html"), "/nowhere/page.html", "could not be written")
+        self.assert_fails(run("analyze", MLP, "--html", "/dev/full"), "/dev/full", "could not be written")
+
+    def test_hostile_names_stay_text(self):
+        evil = "</script><img src=x>\u202e\x1b[2J|`# *"
+        step = {"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1, "dur": 900}
+        events = []
+        for i in range(3):
+            events.append(step | {"name": f"ProfilerStep#{i}", "ts": 1000 * i})
+            events.append({"ph": "X", "cat": "python_function", "name": evil, "pid": 1, "tid": 1, "ts": 1000 * i, "dur": 400})
+            events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1000 * i + 50,
+                           "dur": 9, "args": {"correlation": i + 1}})
+            events.append({"ph": "X", "cat": "kernel", "name": evil, "pid": 0, "tid": 7, "ts": 1000 * i + 100, "dur": 300,
+                           "args": {"device": 0, "stream": 7, "correlation": i + 1}})
+        with tempfile.TemporaryDirectory() as folder:
+            trace, page = Path(folder, "<b>.json"), Path(folder, "page.html")
+            trace.write_text(json.dumps({"traceEvents": events, "deviceProperties": [{"id": 0, "name": evil}]}))
+            done = run("analyze", str(trace), "--html", str(page))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("\x1b", done.stdout)
+            text = page.read_text(encoding="utf-8")
+            self.assertIn("&lt;img src=x&gt;", text)
+            self.assertEqual(Page(text).wrong, [])
+            self.assertNotIn("<img", run("analyze", str(trace), "--markdown").stdout)
+            self.assertEqual(answer("analyze", str(trace))["kernels"][0]["name"], evil)
+
+    def test_odd_traces_are_no_reason_to_fail(self):
+        bare = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 0}
+        for events in ([bare], [bare | {"dur": 5}], [bare, bare | {"cat": "kernel", "name": "gemm", "dur": 3, "pid": 0}]):
+            text = json.dumps({"traceEvents": events})
+            for form in ((), ("--json",), ("--markdown",), ("--html", "/dev/null")):
+                done = run("analyze", "-", *form, input=text)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_trace_without_a_device_is_about_its_busiest_thread(self):
+        said = answer("analyze", CPU_ONLY)
+        self.assertEqual(said["devices"], [])
+        self.assertEqual(said["idle"], [])
+        self.assertIn("operators", {row["category"] for row in said["breakdown"]})
+        text = run("analyze", CPU_ONLY).stdout
+        self.assertIn("busiest thread", text)
+        self.assertNotIn("GPU computes", text)
+
+    def test_chosen_steps_are_all_that_counts(self):
+        self.assertEqual([step["index"] for step in answer("analyze", RESNET, "--steps", "2")["steps"]], [2])
+        self.assert_fails(run("analyze", RESNET, "--steps", "7..9"), "steps 1 to 2")
+
+    def test_rules_can_be_chosen_and_savings_limited(self):
+        rules = {finding["rule"] for finding in answer("analyze", MLP)["findings"]}
+        self.assertTrue(rules)
+        for rule in rules:
+            chosen = answer("analyze", MLP, "--rule", rule)["findings"]
+            self.assertTrue({finding["rule"] for finding in chosen} <= {rule})
+        if len(rules) > 1:
+            both = sorted(rules)[:2]
+            for words in (("--rule", ",".join(both)), ("--rule", both[0], "--rule", both[1])):
+                found = {finding["rule"] for finding in answer("analyze", MLP, *words)["findings"]}
+                self.assertTrue(found <= set(both))
+        for finding in answer("analyze", MLP, "--min-saving", "100")["findings"]:
+            self.assertEqual(finding["saving"]["high_ns"], 0)
+        self.assert_fails(run("analyze", MLP, "--rule", "host_snyc"), "'host_snyc'", "did you mean 'host_sync'?")
+        self.assert_fails(run("analyze", MLP, "--min-saving", "much"), "--min-saving")
+
+    def test_a_rule_explains_itself_without_a_trace(self):
+        done = run("analyze", "--explain", "host_sync", env=os.environ | {"COLUMNS": "80"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for part in ("host_sync\n", "Looks for\n", "Needs\n", "Saving\n"):
+            self.assertIn(part, done.stdout)
+        self.assertEqual(run("--explain", "host_sync", env=os.environ | {"COLUMNS": "80"}).stdout, done.stdout)
+        self.assert_fails(run("analyze", "--explain", "host_snyc"), "did you mean 'host_sync'?")
+        self.assert_fails(run("analyze", "--explain", "frobnicate"), "there are", "host_sync", "data_loading")
+
+    def test_wrong_words(self):
+        self.assert_fails(run("analyze"), "TRACE")
+        self.assert_fails(run("analyze", MLP, "--json", "--markdown"), "--json", "--markdown")
+        self.assert_fails(run(MLP, "--jsn"), "'--jsn'", "did you mean '--json'?")
+
+
+if __name__ == "__main__":
+    unittest.main()
