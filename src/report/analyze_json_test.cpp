@@ -70,7 +70,7 @@ TEST(AnalyzeJson, a_finding_has_saving_evidence_source_and_fix) {
   EXPECT_EQ(finding["source"],
             nlohmann::json::parse(R"({"file":"/home/ada/gpt/models/gpt2.py","line":312,"function":"attend"})"));
   EXPECT_EQ(finding["fix"]["id"], "sdpa");
-  EXPECT_EQ(finding["also_explains"], nlohmann::json::array({"unfused_elementwise"}));
+  EXPECT_EQ(finding["also_explains"], nlohmann::json::array({"rule_without_a_title"}));
 }
 
 TEST(AnalyzeJson, what_is_not_known_is_null) {

@@ -45,7 +45,7 @@ Note: Shapes were not recorded, so that rules about shapes are silent.
    12 layers compute scores, mask, softmax and product one by one, 21.3 ms a
    step.
    Use torch.nn.functional.scaled_dot_product_attention.
-   Also explains: unfused_elementwise.
+   Also explains: rule_without_a_title.
      - attn = softmax(q @ k.transpose(-2, -1)) @ v
      + attn = F.scaled_dot_product_attention(q, k, v)
 )";
@@ -112,7 +112,7 @@ TEST(AnalyzeText, ends_with_what_to_ask_next) {
             "Each saving is what that fix alone would buy; savings overlap and do not add up.");
   EXPECT_EQ(lines[lines.size() - 3],
             "How a saving is computed: telltale analyze --explain RULE, here unfused_attention, host_sync,");
-  EXPECT_EQ(lines[lines.size() - 1], "The file has 1 anomaly, which telltale info shows.");
+  EXPECT_EQ(lines[lines.size() - 1], "The file has 1 anomaly: telltale info shows it.");
 }
 
 TEST(AnalyzeText, breaks_long_code_under_itself) {

@@ -224,8 +224,8 @@ std::string also_explains_text(const Finding& finding) {
 std::string anomaly_note(const Trace& trace) {
   const std::uint64_t count = trace.anomalies.total();
   if (count == 0) return {};
-  if (count == 1) return "The file has 1 anomaly, which telltale info shows.";
-  return fmt::format("The file has {} anomalies, which telltale info lists.",
+  if (count == 1) return "The file has 1 anomaly: telltale info shows it.";
+  return fmt::format("The file has {} anomalies: telltale info lists them.",
                      format_count(static_cast<std::int64_t>(count)));
 }
 

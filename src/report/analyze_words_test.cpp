@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "advise/rule_info.h"
 #include "report/testing/sample_diagnosis.h"
 
 namespace telltale {
@@ -90,6 +91,15 @@ TEST(SourceText, keeps_the_folder_that_tells_files_apart) {
   EXPECT_EQ(source_text({"./train.py", 0, "step"}), "train.py in step");
 }
 
+TEST(AlsoExplains, names_rules_by_their_titles) {
+  Finding finding;
+  EXPECT_EQ(also_explains_text(finding), "");
+  ASSERT_FALSE(rule_infos().empty());
+  finding.also_explains = {std::string(rule_infos().front().id), "no_such_rule"};
+  EXPECT_EQ(also_explains_text(finding),
+            "Also explains: " + std::string(rule_infos().front().title) + ", no_such_rule.");
+}
+
 TEST(PercentText, has_decimals_where_they_matter) {
   EXPECT_EQ(percent_text(25.4), "25 %");
   EXPECT_EQ(percent_text(9.96), "10 %");
@@ -99,7 +109,7 @@ TEST(PercentText, has_decimals_where_they_matter) {
 }
 
 TEST(AnomalyNote, counts_what_info_lists) {
-  EXPECT_EQ(anomaly_note(sample_diagnosis().trace), "The file has 1 anomaly, which telltale info shows.");
+  EXPECT_EQ(anomaly_note(sample_diagnosis().trace), "The file has 1 anomaly: telltale info shows it.");
   EXPECT_EQ(anomaly_note(healthy_host_diagnosis().trace), "");
 }
 

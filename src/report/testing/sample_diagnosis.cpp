@@ -94,7 +94,7 @@ std::vector<Finding> sample_findings(const DrawnTrace& drawn) {
   attention.source = SourceLine{"/home/ada/gpt/models/gpt2.py", 312, "attend"};
   attention.fix = {"sdpa", "Use torch.nn.functional.scaled_dot_product_attention.",
                    "- attn = softmax(q @ k.transpose(-2, -1)) @ v\n+ attn = F.scaled_dot_product_attention(q, k, v)"};
-  attention.also_explains = {"unfused_elementwise"};
+  attention.also_explains = {"rule_without_a_title"};
 
   Finding& sync = findings[1];
   sync.rule = "host_sync";
