@@ -11,6 +11,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -98,7 +99,16 @@ def rehearse(case: Case, shrink: int = 1) -> None:
     device.synchronize()
 
 
-def record(step: Callable[[], None], path: Path, stacks: bool) -> None:
+@dataclass(frozen=True)
+class Recording:
+    """What torch.profiler is asked to record besides times."""
+
+    shapes: bool = True
+    memory: bool = True
+    stacks: bool = True
+
+
+def record(step: Callable[[], None], path: Path, what: Recording) -> None:
     activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if device.ON_GPU else [])
     plan = {"wait": 1, "warmup": 2, "active": RECORDED_STEPS, "repeat": 1}
     with tempfile.TemporaryDirectory() as folder:
@@ -107,9 +117,9 @@ def record(step: Callable[[], None], path: Path, stacks: bool) -> None:
             activities=activities,
             schedule=schedule(**plan),
             on_trace_ready=lambda profiler: profiler.export_chrome_trace(plain),
-            record_shapes=True,
-            profile_memory=True,
-            with_stack=stacks,
+            record_shapes=what.shapes,
+            profile_memory=what.memory,
+            with_stack=what.stacks,
         ) as profiler:
             for _ in range(sum(plan.values()) - plan["repeat"]):
                 step()
@@ -123,5 +133,5 @@ def recorded(case: Case, folder: Path, shrink: int = 1) -> dict:
     step = step_with(case, None, shrink)
     ms = step_ms(case, step)
     path = folder / f"{case.name}.json.gz"
-    record(step, path, case.stacks)
+    record(step, path, Recording(stacks=case.stacks))
     return {"ms": round(ms, 4), "trace_bytes": path.stat().st_size}
