@@ -10,6 +10,7 @@ extern const Rule kDataLoadingRule;
 extern const Rule kLoaderNoWorkersRule;
 extern const Rule kPageableCopyRule;
 extern const Rule kSmallCopiesRule;
+extern const Rule kCpuBuiltTensorRule;
 extern const Rule kHostSyncRule;
 extern const Rule kLaunchBoundRule;
 extern const Rule kCudaGraphCandidateRule;
@@ -28,6 +29,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kLoaderNoWorkersRule,
     &kPageableCopyRule,
     &kSmallCopiesRule,
+    &kCpuBuiltTensorRule,
     &kHostSyncRule,
     &kLaunchBoundRule,
     &kCudaGraphCandidateRule,
