@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <system_error>
 
 #include "advise/diagnosis.h"
 #include "advise/rule_info.h"
@@ -58,6 +60,10 @@ void say(const std::string& sentence) { (isatty(STDOUT_FILENO) != 0 ? std::cout 
 
 Result<ExitCode> write_page(const AnalyzeOptions& options, const Diagnosis& diagnosis, const Trace& trace) {
   const StepStrip strip = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work_by_event(trace));
+  std::error_code unknown;
+  if (std::filesystem::equivalent(options.path, options.html_path, unknown)) {
+    return failure("the page would overwrite the trace; give --html another name", options.html_path);
+  }
   return write_file(options.html_path, analyze_html(diagnosis, trace, strip));
 }
 
@@ -69,7 +75,7 @@ Result<ExitCode> analyze(const AnalyzeOptions& options, const GlobalOptions& glo
     return failure(reason, options.path);
   }
 
-  progress.show("Analysing");
+  progress.show_now("Analysing");
   Diagnosis diagnosis = diagnose(*trace, options.diagnosis);
   diagnosis.path = options.path;
   if (!options.html_path.empty()) {

@@ -100,7 +100,7 @@ int run_program(int argc, const char* const* argv) {
   }
   app.footer(
       "TRACE is what torch.profiler wrote (.json, .json.gz, .json.zst), or - for standard input.\n\n"
-      "  telltale train.json.gz                   the same as telltale analyze train.json.gz\n"
+      "  telltale train.json.gz                     the same as telltale analyze\n"
       "  telltale info train.json.gz\n"
       "  telltale top train.json.gz --by kernel --steps 3..7");
 

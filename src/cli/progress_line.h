@@ -14,7 +14,10 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  // As often as it likes to be called: the line changes ten times a second at most.
   void show(std::string_view text);
+  // At once, before work that reports nothing until it is done.
+  void show_now(std::string_view text);
   void clear();
 
  private:

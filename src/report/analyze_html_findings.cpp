@@ -67,11 +67,12 @@ std::string evidence_of(const Finding& finding, const Trace& trace) {
   }
   if (count == 0) return {};
   return fmt::format(
-      "<details><summary>Evidence: {}</summary>\n<table class=\"evidence\"><thead><tr><th scope=\"col\">event</th>"
+      "<details><summary>Evidence for {}: {}</summary>\n<table class=\"evidence\"><thead><tr><th "
+      "scope=\"col\">event</th>"
       "<th class=\"n\" scope=\"col\">at</th><th class=\"n\" scope=\"col\">takes</th><th class=\"n\" "
       "scope=\"col\">number</th></tr></thead>"
       "<tbody>\n{}</tbody></table></details>\n",
-      count == 1 ? "1 event" : fmt::format("{} events", count), rows);
+      html_escaped(finding.rule), count == 1 ? "1 event" : fmt::format("{} events", count), rows);
 }
 
 std::string finding_item(const Diagnosis& diagnosis, const Finding& finding, std::size_t number, double widest,

@@ -108,7 +108,7 @@ std::string axis(Interval window) {
   std::string marks;
   for (Nanoseconds at = 0; at < window.length() - tick / 2; at += std::max<Nanoseconds>(1, tick)) {
     marks += fmt::format("<span style=\"left:{}%\">{}</span>\n", html_number(percent_of(at, window.length())),
-                         time_text(at));
+                         at == 0 ? "0" : time_text(at));
   }
   return "<div class=\"lane axis\" aria-hidden=\"true\"><span class=\"name\"></span><div class=\"room\">\n" + marks +
          "</div></div>\n";

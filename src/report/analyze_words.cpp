@@ -116,7 +116,7 @@ double percent_of(Nanoseconds part, Nanoseconds whole) {
 }
 
 std::string percent_digits(double percent) {
-  const bool is_small = std::abs(percent) < 9.95 && std::abs(percent) >= 0.05;
+  const bool is_small = std::abs(percent) < 9.95 && percent != 0;
   return is_small ? fmt::format("{:.1f}", percent) : fmt::format("{:.0f}", percent);
 }
 
@@ -181,8 +181,11 @@ std::string headline_text(const Diagnosis& diagnosis) {
 std::string breakdown_caption(const Diagnosis& diagnosis) {
   const std::string time = time_text(diagnosis.breakdown.step);
   if (!diagnosis.breakdown.has_device) return fmt::format("{} of the busiest thread", time);
-  return diagnosis.observer_percent() >= kWorthSaying ? fmt::format("a step of {}, as recorded", time)
-                                                      : fmt::format("a step of {}", time);
+  const std::string_view recorded = diagnosis.observer_percent() >= kWorthSaying ? ", as recorded" : "";
+  const std::string device = diagnosis.devices.size() < 2
+                                 ? std::string()
+                                 : fmt::format(", on GPU {}, the busiest", diagnosis.breakdown.device);
+  return fmt::format("a step of {}{}{}", time, recorded, device);
 }
 
 bool is_about_time(const Finding& finding) { return finding.saving.likely > 0 || finding.saving.high > 0; }

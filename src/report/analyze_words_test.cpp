@@ -78,6 +78,14 @@ TEST(SubjectLine, names_file_devices_and_steps) {
   EXPECT_EQ(subject_line(healthy_host_diagnosis().diagnosis), "standard input · no GPU · no steps");
 }
 
+TEST(BreakdownCaption, says_which_of_several_devices_it_is_about) {
+  Diagnosis diagnosis = sample_diagnosis().diagnosis;
+  EXPECT_EQ(breakdown_caption(diagnosis), "a step of 58.0 ms, as recorded");
+  diagnosis.devices.push_back({1, "NVIDIA H200", 0, 58'000'000, 0});
+  EXPECT_EQ(breakdown_caption(diagnosis), "a step of 58.0 ms, as recorded, on GPU 0, the busiest");
+  EXPECT_EQ(breakdown_caption(healthy_host_diagnosis().diagnosis), "10.0 ms of the busiest thread");
+}
+
 TEST(SavingRange, is_one_number_where_both_ends_are) {
   const Diagnosis diagnosis = sample_diagnosis().diagnosis;
   EXPECT_EQ(saving_range(diagnosis, diagnosis.findings[0].saving), "20 to 28");
@@ -105,7 +113,7 @@ TEST(PercentText, has_decimals_where_they_matter) {
   EXPECT_EQ(percent_text(9.96), "10 %");
   EXPECT_EQ(percent_text(3.21), "3.2 %");
   EXPECT_EQ(percent_text(0), "0 %");
-  EXPECT_EQ(percent_text(0.01), "0 %");
+  EXPECT_EQ(percent_text(0.01), "0.0 %");  // little, but not nothing
 }
 
 TEST(AnomalyNote, counts_what_info_lists) {

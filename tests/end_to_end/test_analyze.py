@@ -144,6 +144,13 @@ class Analyze(unittest.TestCase):
         self.assert_fails(run("analyze", MLP, "--html", "/nowhere/page.html"), "/nowhere/page.html", "could not be written")
         self.assert_fails(run("analyze", MLP, "--html", "/dev/full"), "/dev/full", "could not be written")
 
+    def test_a_page_does_not_overwrite_its_trace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = Path(folder, "trace.json.gz")
+            trace.write_bytes(Path(MLP).read_bytes())
+            self.assert_fails(run("analyze", str(trace), "--html", str(trace)), "would overwrite the trace")
+            self.assertEqual(trace.read_bytes(), Path(MLP).read_bytes())
+
     def test_hostile_names_stay_text(self):
         evil = "</script><img src=x>\u202e\x1b[2J|`# *"
         step = {"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1, "dur": 900}
