@@ -22,6 +22,7 @@ std::string key_mark(std::string_view style_class) {
 }
 
 std::string meter(double percent, std::string_view style_class) {
+  if (percent <= 0) return {};
   return fmt::format("<span class=\"meter {}\" style=\"width:{}%\"></span>", style_class, html_number(percent));
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
@@ -11,6 +12,7 @@ namespace telltale::html {
 namespace {
 
 constexpr std::size_t kMostModules = 500;
+constexpr std::size_t kSiblingsAtOnce = 16;
 constexpr int kDeepest = 24;       // deeper ones are left out: nobody unfolds so far
 constexpr int kUnfoldedDepth = 2;  // what is above stands open
 constexpr std::size_t kLongestName = 80;
@@ -60,25 +62,36 @@ std::string row_of(const ModuleTree& tree, const ModuleTime& module, int depth) 
       percent_text(percent_of(forward + backward, tree.step)));
 }
 
-std::string list_of(ModuleTree& tree, const std::vector<std::size_t>& modules, int depth) {
-  std::string items;
+std::string list_of(ModuleTree& tree, std::span<const std::size_t> modules, int depth);
+
+std::string item_of(ModuleTree& tree, std::size_t index, int depth) {
+  const std::string row = row_of(tree, tree.modules[index], depth);
+  if (tree.children[index].empty() || depth == kDeepest) return "<li class=\"leaf\">" + row + "</li>\n";
+  return fmt::format("<li><details{}><summary>{}</summary>\n<ul>\n{}</ul></details></li>\n",
+                     depth < kUnfoldedDepth ? " open" : "", row, list_of(tree, tree.children[index], depth + 1));
+}
+
+std::string label_row(std::string_view label, int depth) {
+  return fmt::format("<span class=\"module\" style=\"--depth:{}\"><span class=\"label\">{}</span></span>", depth,
+                     label);
+}
+
+// The longest of them; the others unfold, as far as the page has room for them.
+std::string list_of(ModuleTree& tree, std::span<const std::size_t> modules, int depth) {
+  std::string items, more;
   std::size_t shown = 0;
   for (; shown < modules.size() && tree.left > 0; ++shown) {
     --tree.left;
-    const std::size_t index = modules[shown];
-    const std::string row = row_of(tree, tree.modules[index], depth);
-    if (tree.children[index].empty() || depth == kDeepest) {
-      items += "<li class=\"leaf\">" + row + "</li>\n";
-      continue;
-    }
-    items += fmt::format("<li><details{}><summary>{}</summary>\n<ul>\n{}</ul></details></li>\n",
-                         depth < kUnfoldedDepth ? " open" : "", row, list_of(tree, tree.children[index], depth + 1));
+    (shown < kSiblingsAtOnce ? items : more) += item_of(tree, modules[shown], depth);
   }
-  if (shown < modules.size())
-    items +=
-        fmt::format("<li class=\"leaf module\" style=\"--depth:{}\"><span class=\"label\">and {} more</span></li>\n",
-                    depth, modules.size() - shown);
-  return items;
+  const std::string rest = shown == modules.size()
+                               ? std::string()
+                               : "<li class=\"leaf\">" +
+                                     label_row(fmt::format("{} more are not shown", modules.size() - shown), depth) +
+                                     "</li>\n";
+  if (more.empty()) return items + rest;
+  return items + fmt::format("<li><details><summary>{}</summary>\n<ul>\n{}{}</ul></details></li>\n",
+                             label_row(fmt::format("{} more", modules.size() - kSiblingsAtOnce), depth), more, rest);
 }
 
 }  // namespace

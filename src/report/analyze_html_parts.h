@@ -28,7 +28,7 @@ std::string section(std::string_view id, std::string_view title, std::string_vie
 // A coloured square that stands before the label it belongs to.
 std::string key_mark(std::string_view style_class);
 
-// A horizontal bar of `percent` of the room, with its colour.
+// A horizontal bar of `percent` of the room, with its colour; nothing for nothing.
 std::string meter(double percent, std::string_view style_class);
 
 }  // namespace telltale::html

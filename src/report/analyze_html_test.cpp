@@ -132,6 +132,20 @@ TEST(AnalyzeHtml, nests_modules) {
                   "title=\"GPT_0, 3 calls\">"));
 }
 
+TEST(AnalyzeHtml, folds_long_lists_of_modules) {
+  SampleDiagnosis sample = sample_diagnosis();
+  sample.diagnosis.modules.resize(1 + 20, sample.diagnosis.modules[1]);
+  std::string page = page_of(sample);
+  EXPECT_EQ(count_of(page, ">Attention_0</span>") + count_of(page, ">Linear_0</span>"), 20U);
+  EXPECT_TRUE(has(page, "<span class=\"label\">4 more</span>"));
+
+  sample.diagnosis.modules.resize(1 + 700, sample.diagnosis.modules[1]);
+  page = page_of(sample);
+  EXPECT_TRUE(has(page, "<span class=\"label\">684 more</span>"));
+  EXPECT_TRUE(has(page, "<span class=\"label\">201 more are not shown</span>"));  // 500 are, with their parent
+  EXPECT_EQ(first_fault_of_markup(page), "");
+}
+
 TEST(AnalyzeHtml, lets_no_name_be_markup) {
   SampleDiagnosis sample = sample_diagnosis("</script><img src=x> \"quoted\" \xff\x1b");
   const std::string hostile = "</title></style><img src=x>'\"\xff";
