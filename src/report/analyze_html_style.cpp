@@ -38,7 +38,6 @@ p { margin: .35rem 0; max-width: 46rem; overflow-wrap: anywhere; }
 section { margin-top: 2.75rem; }
 footer { margin-top: 3rem; border-top: 1px solid var(--line); font-size: .87rem; }
 code, pre { font: 13px/1.5 ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
-a { color: var(--mark); }
 :focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
 )css";
 
@@ -55,7 +54,6 @@ constexpr std::string_view kBars = R"css(
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr)); gap: 1.75rem 3rem; margin-top: 1.6rem; }
 .columns h3 { margin-bottom: .3rem; }
 .meter { display: block; height: .7rem; border-radius: 2px; min-width: 1px; }
-.pale { opacity: .45; }
 table { border-collapse: collapse; width: 100%; }
 th, td { padding: .16rem .6rem .16rem 0; text-align: left; font-weight: 400; vertical-align: baseline; }
 thead th { color: var(--soft); font-size: .82rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
