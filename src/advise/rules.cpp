@@ -21,6 +21,7 @@ extern const Rule kUnfusedElementwiseRule;
 extern const Rule kExcessRecomputeRule;
 extern const Rule kSmallBatchRule;
 extern const Rule kCompileCandidateRule;
+extern const Rule kAllocatorChurnRule;
 
 namespace {
 
@@ -40,6 +41,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,
     &kSmallBatchRule,
+    &kAllocatorChurnRule,
 });
 
 }  // namespace

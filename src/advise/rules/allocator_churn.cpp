@@ -1,0 +1,84 @@
+// Every step asks the driver for device memory anew.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/allocator_calls.h"
+#include "advise/amounts.h"
+#include "advise/growing_memory.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// Measured twice; how much slower a recorder makes these calls is known from one program.
+constexpr double kUncertainty = 0.4;
+
+bool calls_empty_cache(const Trace& trace) {
+  const std::vector<bool> is_it = names_where(trace, [](std::string_view name) {
+    return name.find("empty_cache") != std::string_view::npos || name.find("emptyCache") != std::string_view::npos;
+  });
+  return std::ranges::find(is_it, true) != is_it.end();
+}
+
+Finding cache_emptied(const Facts& facts, const AllocatorCalls& calls) {
+  Finding finding;
+  finding.title = "Every step empties the memory cache and fills it again";
+  finding.confidence = calls_empty_cache(facts.trace) ? Confidence::kHigh : Confidence::kLow;
+  finding.evidence = calls.frees;
+  finding.fix = {"keep_cache",
+                 "Drop torch.cuda.empty_cache() from the loop: torch reuses the memory that it keeps. Where the GPU's "
+                 "memory is full and torch frees it itself, use a smaller batch.",
+                 "- torch.cuda.empty_cache()"};
+  return finding;
+}
+
+Finding shapes_that_change(const AllocatorCalls& calls) {
+  Finding finding;
+  finding.title = "Every step asks the driver for more GPU memory";
+  finding.confidence = Confidence::kLow;
+  finding.evidence = calls.allocations;
+  finding.fix = {"stable_shapes",
+                 "Tensors of ever new sizes do not fit into memory that was freed. Round lengths up to a few that come "
+                 "again, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
+                 "+ length = -(-length // 64) * 64  # pad to a multiple of 64"};
+  return finding;
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  const AllocatorCalls calls = allocator_calls(facts);
+  // What grows without end needs new memory too, but has another cure.
+  const bool is_churn = calls.frees_recur || (calls.allocations_recur && !growing_memory(facts));
+  if (!is_churn) return {};
+  const Nanoseconds likely = saved_without(facts, calls);
+  if (likely <= 0) return {};
+
+  Finding finding = calls.frees_recur ? cache_emptied(facts, calls) : shapes_that_change(calls);
+  std::ranges::stable_sort(finding.evidence, std::ranges::greater{},
+                           [&](EventId call) { return facts.trace.events.duration[call]; });
+  Nanoseconds taken = 0;
+  for (const EventId call : calls.allocations) taken += facts.trace.events.duration[call];
+  for (const EventId call : calls.frees) taken += facts.trace.events.duration[call];
+  finding.explanation =
+      fmt::format("A step calls cudaMalloc {} times and cudaFree {} times, which takes {} as recorded.",
+                  count_in_words(static_cast<double>(calls.allocations.size()) / facts.steps()),
+                  count_in_words(static_cast<double>(calls.frees.size()) / facts.steps()),
+                  duration_in_words(static_cast<Nanoseconds>(static_cast<double>(taken) / facts.steps())));
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.source = source_line(facts.trace, finding.evidence.front());
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kAllocatorChurnRule;
+const Rule kAllocatorChurnRule = {{"allocator_churn", "Memory fetched anew in every step",
+                                   "Calls of cudaMalloc or cudaFree in the last step and in more than half of all.",
+                                   "CUDA activities; stacks for the line.",
+                                   "The steps are replayed without the frees and without the allocations. Of what the "
+                                   "allocations save one half counts: "
+                                   "recording makes them slower.",
+                                   ""},
+                                  find};
+
+}  // namespace telltale
