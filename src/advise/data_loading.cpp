@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/host_timeline.h"
+#include "advise/covering_calls.h"
 
 namespace telltale {
 namespace {
@@ -14,17 +14,6 @@ constexpr Nanoseconds kReadyBatch = 200 * 1'000;
 constexpr Nanoseconds kSpeedOfWorkers = 5;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-// The outermost events of loading on one thread, in the steps.
-void add_calls(const Facts& facts, const Track& track, std::vector<EventId>& calls) {
-  const Events& events = facts.trace.events;
-  for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
-    if (facts.host_work[event] != HostWork::kDataLoading) continue;
-    const EventId parent = events.parent[event];
-    if (parent != kNoEvent && facts.host_work[parent] == HostWork::kDataLoading) continue;
-    if (facts.is_in_steps(event)) calls.push_back(event);
-  }
-}
 
 // The iterator's name says so, and stands in traces without stacks too; else fetching from the dataset does.
 bool makes_batches_itself(const Facts& facts, const std::vector<EventId>& calls) {
@@ -55,16 +44,10 @@ Nanoseconds saved_by_workers(const Facts& facts, const DataLoading& loading) {
 }  // namespace
 
 DataLoading data_loading(const Facts& facts) {
-  const Interval window{facts.diagnosis.timing.steps.front().host.begin, facts.diagnosis.timing.steps.back().host.end};
-  const Events& events = facts.trace.events;
   DataLoading loading;
-  for (const TrackId thread : launching_threads(facts.trace, window))
-    add_calls(facts, facts.trace.tracks[thread], loading.calls);
+  loading.calls = covering_calls(facts, HostWork::kDataLoading);
   if (loading.calls.empty()) return loading;
-
-  std::ranges::stable_sort(loading.calls, std::ranges::greater{}, [&](EventId call) { return events.duration[call]; });
-  for (const EventId call : loading.calls) loading.recorded += events.duration[call];
-  loading.recorded = static_cast<Nanoseconds>(static_cast<double>(loading.recorded) / facts.steps());
+  loading.recorded = time_in(facts, loading.calls);
   loading.is_in_main_process = makes_batches_itself(facts, loading.calls);
   loading.saved = saved_by_workers(facts, loading);
   return loading;

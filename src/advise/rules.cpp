@@ -12,10 +12,13 @@ extern const Rule kPageableCopyRule;
 extern const Rule kSmallCopiesRule;
 extern const Rule kCpuBuiltTensorRule;
 extern const Rule kHostSyncRule;
+extern const Rule kLaunchBlockingRule;
 extern const Rule kLaunchBoundRule;
 extern const Rule kCudaGraphCandidateRule;
 extern const Rule kPythonOverheadRule;
 extern const Rule kLoopIndexingRule;
+extern const Rule kGarbageCollectionRule;
+extern const Rule kRecompilationRule;
 extern const Rule kSingleTensorOptimizerRule;
 extern const Rule kUnfusedElementwiseRule;
 extern const Rule kExcessRecomputeRule;
@@ -32,10 +35,13 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kSmallCopiesRule,
     &kCpuBuiltTensorRule,
     &kHostSyncRule,
+    &kLaunchBlockingRule,
     &kLaunchBoundRule,
     &kCudaGraphCandidateRule,
     &kPythonOverheadRule,
     &kLoopIndexingRule,
+    &kGarbageCollectionRule,
+    &kRecompilationRule,
     &kSingleTensorOptimizerRule,
     &kCompileCandidateRule,
     &kUnfusedElementwiseRule,

@@ -1,0 +1,50 @@
+// Python's garbage collector looks at all objects of the program while the device waits.
+#include <fmt/format.h>
+
+#include "advise/amounts.h"
+#include "advise/covering_calls.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// With the long-lived objects frozen, a collection looks at those of the last step only.
+constexpr float kLeftByFreezing = 0.05F;
+constexpr double kUncertainty = 0.25;
+
+std::vector<Finding> find(const Facts& facts) {
+  const std::vector<EventId> collections = covering_calls(facts, HostWork::kGarbageCollection);
+  if (collections.empty()) return {};
+  Edit edit = facts.unobserved;
+  for (const EventId call : collections) edit.scale_subtree(facts.trace, facts.launched, call, kLeftByFreezing, 1);
+  const Nanoseconds likely = facts.saved_by(edit);
+  if (likely <= 0) return {};
+
+  Finding finding;
+  finding.title = "Python collects garbage while the GPU waits";
+  finding.explanation = fmt::format("Collecting takes {} of a recorded step; the longest collection took {}.",
+                                    duration_in_words(time_in(facts, collections)),
+                                    duration_in_words(facts.trace.events.duration[collections.front()]));
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = Confidence::kHigh;
+  finding.evidence = collections;
+  finding.source = source_line(facts.trace, collections.front());
+  finding.fix = {
+      "freeze_gc",
+      "Call gc.freeze() once the model and the data exist, so that the collector no longer looks at them, and "
+      "collect rarely.",
+      "+ gc.collect(); gc.freeze()  # once, before the loop\n- gc.collect()  # in the loop"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kGarbageCollectionRule;
+const Rule kGarbageCollectionRule = {
+    {"garbage_collection", "Garbage collection in the step",
+     "Collections of Python's garbage collector on the thread that feeds the device.",
+     "Stacks, or a recorder that marks collections.",
+     "The steps are replayed with collections that take a twentieth of their time.", ""},
+    find};
+
+}  // namespace telltale

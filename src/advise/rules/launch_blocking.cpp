@@ -1,0 +1,49 @@
+// Every launch waits for its kernel: CUDA_LAUNCH_BLOCKING was left on.
+#include <fmt/format.h>
+
+#include "advise/amounts.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+constexpr double kUncertainty = 0.25;
+
+std::vector<Finding> find(const Facts& facts) {
+  if (!facts.graph.is_launch_blocking()) return {};
+  const Events& events = facts.trace.events;
+  const std::vector<bool> launches = names_where(facts.trace, is_launching_call);
+  Edit edit = facts.unobserved;
+  Finding finding;
+  std::size_t calls = 0;
+  for (EventId event = 0; event < events.size(); ++event) {
+    if (!is_api_call(events.kind[event]) || !launches[events.name[event]] || !facts.is_in_steps(event)) continue;
+    edit.drop_wait(facts.trace, event);
+    ++calls;
+    if (finding.evidence.size() < Finding::kMaxEvidence) finding.evidence.push_back(event);
+  }
+  const Nanoseconds likely = calls == 0 ? 0 : facts.saved_by(edit);
+  if (likely <= 0) return {};
+
+  finding.title = "Every launch waits until its kernel is done";
+  finding.explanation = fmt::format(
+      "All of the {} launches a step return only when their kernel has ended, so that host and GPU take turns.",
+      count_in_words(static_cast<double>(calls) / facts.steps()));
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = Confidence::kHigh;
+  finding.fix = {"unset_launch_blocking",
+                 "Unset CUDA_LAUNCH_BLOCKING (AMD_SERIALIZE_KERNEL on ROCm): it is for debugging.",
+                 "- CUDA_LAUNCH_BLOCKING=1 python train.py\n+ python train.py"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kLaunchBlockingRule;
+const Rule kLaunchBlockingRule = {
+    {"launch_blocking", "Launches that wait",
+     "Launching calls of which nearly all end behind their kernel, among kernels of 30 µs or more.",
+     "CPU and CUDA activities.", "The steps are replayed with launches that only launch.", ""},
+    find};
+
+}  // namespace telltale

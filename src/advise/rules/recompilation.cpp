@@ -1,0 +1,62 @@
+// The compiler is still at work when the program should be in its stride.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/amounts.h"
+#include "advise/covering_calls.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+constexpr double kUncertainty = 0.1;
+
+// Kernels are loaded once each, whatever the shapes.
+bool is_loading(std::string_view name) { return name.find("Load") != std::string_view::npos; }
+
+// The first steps of a program compile, and so may a last batch that is smaller; one of several in the later half of
+// the recording is neither.
+bool goes_on(const Facts& facts, const std::vector<EventId>& compiling) {
+  const StepTiming& timing = facts.diagnosis.timing;
+  const auto is_late = [&](EventId call) {
+    return 2 * step_at(timing, facts.trace.events.start[call]) >= static_cast<int>(timing.steps.size());
+  };
+  return steps_with(facts, compiling) > 1 && std::ranges::any_of(compiling, is_late);
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  std::vector<EventId> compiling = covering_calls(facts, HostWork::kCompilation);
+  std::erase_if(compiling, [&](EventId call) { return is_loading(facts.trace.name(call)); });
+  if (!goes_on(facts, compiling)) return {};
+  Edit edit = facts.unobserved;
+  for (const EventId call : compiling) edit.scale_subtree(facts.trace, facts.launched, call, 0, 0);
+  const Nanoseconds likely = facts.saved_by(edit);
+  if (likely <= 0) return {};
+
+  Finding finding;
+  finding.title = "The model is compiled again and again";
+  finding.explanation =
+      fmt::format("{} of {} recorded steps compile, which takes {} a step.", steps_with(facts, compiling),
+                  facts.steps(), duration_in_words(time_in(facts, compiling)));
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = Confidence::kHigh;
+  finding.evidence = compiling;
+  finding.source = source_line(facts.trace, compiling.front());
+  finding.fix = {"stable_shapes",
+                 "Pad the inputs to a few lengths, or tell the compiler that a size varies; TORCH_LOGS=recompiles says "
+                 "what has changed.",
+                 "+ torch._dynamo.mark_dynamic(x, 0)  # or pad x to a multiple of 128\n  y = compiled(x)"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kRecompilationRule;
+const Rule kRecompilationRule = {
+    {"recompilation", "Compiling in the middle of the run",
+     "Work of torch.compile or Triton's compiler in several steps, at least one of them in the later half.",
+     "CPU activities; no stacks are needed.", "The steps are replayed without the compiling.", ""},
+    find};
+
+}  // namespace telltale
