@@ -13,6 +13,7 @@ extern const Rule kSmallCopiesRule;
 extern const Rule kCpuBuiltTensorRule;
 extern const Rule kHostSyncRule;
 extern const Rule kLaunchBlockingRule;
+extern const Rule kLoggingInStepRule;
 extern const Rule kLaunchBoundRule;
 extern const Rule kCudaGraphCandidateRule;
 extern const Rule kPythonOverheadRule;
@@ -36,6 +37,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kCpuBuiltTensorRule,
     &kHostSyncRule,
     &kLaunchBlockingRule,
+    &kLoggingInStepRule,
     &kLaunchBoundRule,
     &kCudaGraphCandidateRule,
     &kPythonOverheadRule,

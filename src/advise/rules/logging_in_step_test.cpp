@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "advise/testing/advise_sketch.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::string_view kFsync = "<built-in function fsync>";
+
+// Three steps with a module that takes the host 5 ms and the device 1 ms, and then something.
+Trace training(const std::function<void(ProgramSketch&)>& afterwards) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "train.py(3): train");
+    program.open(Kind::kModule, "nn.Module: Net_0");
+    program.kernel("aten::mm", 1 * kMillisecond);
+    program.spend(5 * kMillisecond);
+    program.close();
+    afterwards(program);
+    program.close();
+  }
+  return program.build();
+}
+
+TEST(LoggingInStepRule, a_step_in_twenty_would_still_log) {
+  const Trace trace = training([](ProgramSketch& program) {
+    program.open(Kind::kPython, "train.py(40): after");
+    program.open(Kind::kPython, "train.py(50): report");
+    program.kernel("aten::norm", 10 * kMicrosecond);
+    program.wait();
+    program.spend(1 * kMillisecond);
+    program.open(Kind::kPython, "train.py(60): write");
+    program.run(Kind::kPython, kFsync, 1 * kMillisecond);
+    program.close();
+    program.close();
+    program.close();
+  });
+  const std::vector<Finding> findings = findings_of(trace, "logging_in_step");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 0.95 * 2, 0.05);
+  EXPECT_EQ(findings[0].fix.id, "log_less");
+  EXPECT_EQ(trace.name(findings[0].evidence.at(0)), "train.py(40): after");
+  EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 50, "report"}));
+}
+
+TEST(LoggingInStepRule, a_function_that_calls_modules_is_no_logging) {
+  const Trace trace = training([](ProgramSketch& program) {
+    program.open(Kind::kPython, "train.py(40): validate");
+    program.open(Kind::kModule, "nn.Module: Net_1");
+    program.spend(5 * kMillisecond);
+    program.close();
+    program.run(Kind::kPython, kFsync, 1 * kMillisecond);
+    program.close();
+  });
+  const std::vector<Finding> findings = findings_of(trace, "logging_in_step");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 0.95 * 1, 0.05);
+}
+
+TEST(LoggingInStepRule, a_function_that_computes_on_the_device_is_no_logging) {
+  const Trace trace = training([](ProgramSketch& program) {
+    program.open(Kind::kPython, "train.py(40): update_average");
+    program.kernel("aten::lerp", 1 * kMillisecond);
+    program.spend(5 * kMillisecond);
+    program.run(Kind::kPython, kFsync, 1 * kMillisecond);
+    program.close();
+  });
+  const std::vector<Finding> findings = findings_of(trace, "logging_in_step");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 0.95 * 1, 0.05);
+}
+
+TEST(LoggingInStepRule, is_silent_when_nothing_is_written) {
+  const Trace trace =
+      training([](ProgramSketch& program) { program.run(Kind::kPython, "train.py(40): schedule", 2 * kMillisecond); });
+  EXPECT_TRUE(findings_of(trace, "logging_in_step").empty());
+}
+
+TEST(LoggingInStepRule, is_silent_about_the_profilers_own_writing) {
+  const Trace trace = training([](ProgramSketch& program) {
+    program.open(Kind::kPython, "torch/profiler/profiler.py(884): step");
+    program.run(Kind::kPython, kFsync, 2 * kMillisecond);
+    program.close();
+  });
+  EXPECT_TRUE(findings_of(trace, "logging_in_step").empty());
+}
+
+TEST(LoggingInStepRule, is_silent_when_the_device_works_meanwhile) {
+  const Trace trace = training([](ProgramSketch& program) {
+    program.kernel("aten::mm", 20 * kMillisecond);
+    program.run(Kind::kPython, kFsync, 2 * kMillisecond);
+  });
+  EXPECT_TRUE(findings_of(trace, "logging_in_step").empty());
+}
+
+}  // namespace
+}  // namespace telltale
