@@ -47,6 +47,11 @@ bool is_compiled_mark(std::string_view name) {
          name.starts_with("## Call CompiledFxGraph") || name == "CompiledFunction";
 }
 
+bool is_recurrent(std::string_view name) {
+  return name == "aten::lstm" || name == "aten::gru" || name.starts_with("aten::rnn_") ||
+         name.starts_with("aten::_cudnn_rnn") || name.starts_with("aten::miopen_rnn");
+}
+
 // Elements of an operator's largest input: what it must move.
 std::int64_t elements_of(const Trace& trace, EventId op) {
   const OperatorInfo* info = op == kNoEvent ? nullptr : trace.operators.find(op);
@@ -199,10 +204,14 @@ void CompileModel::find_obstacles() {
       stays_[event] = is_leaf;
     }
   }
-  for (const EventId root : user_python_without_operators(facts_)) {
-    const EventId end = subtree_end(trace, root);
-    for (EventId event = root; event < end; ++event) stays_[event] = true;
-  }
+  for (const EventId root : user_python_without_operators(facts_)) keep(root);
+  // Recurrent networks are left to cuDNN as they are.
+  for (const EventId root : events_named(facts_, Kind::kOperator, is_recurrent)) keep(root);
+}
+
+void CompileModel::keep(EventId root) {
+  const EventId end = subtree_end(facts_.trace, root);
+  for (EventId event = root; event < end; ++event) stays_[event] = true;
 }
 
 bool CompileModel::is_shortened(EventId event) const {

@@ -56,6 +56,7 @@ class CompileModel {
   void find_chains();
   void find_obstacles();
   void add_chain(const std::vector<const DeviceCall*>& run);
+  void keep(EventId root);
   bool is_shortened(EventId event) const;
   void fuse_chains(Edit& edit) const;
   Edit edited(float host_share, Nanoseconds added_host) const;

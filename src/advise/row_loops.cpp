@@ -73,6 +73,18 @@ RowLoop loop_from(const Facts& facts, EventId parent, const std::vector<EventId>
   return loop;
 }
 
+// Whether turns call the same things: a list of layers calls another module in each.
+bool has_equal_turns(const Facts& facts, const RowLoop& loop) {
+  const auto names_of_turn = [&](std::size_t turn) {
+    std::vector<StringId> names;
+    for (const EventId call : loop.calls)
+      if (call >= loop.turns[turn] && call < loop.turns[turn + 1] && facts.trace.events.kind[call] == Kind::kModule)
+        names.push_back(facts.trace.events.name[call]);
+    return names;
+  };
+  return loop.turns.size() < 4 || names_of_turn(1) == names_of_turn(2);
+}
+
 }  // namespace
 
 std::vector<RowLoop> row_loops(const Facts& facts, std::size_t least_turns) {
@@ -93,7 +105,7 @@ std::vector<RowLoop> row_loops(const Facts& facts, std::size_t least_turns) {
                  [&](EventId op) { return row_taken(trace, op) == taken; });
     if (alike.size() < least_turns || !takes_different_rows(trace, alike)) continue;
     RowLoop loop = loop_from(facts, body, alike);
-    if (loop.turns.size() >= least_turns) loops.push_back(std::move(loop));
+    if (loop.turns.size() >= least_turns && has_equal_turns(facts, loop)) loops.push_back(std::move(loop));
   }
   std::sort(loops.begin(), loops.end(), [](const RowLoop& a, const RowLoop& b) { return a.parent < b.parent; });
   return loops;
