@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <string_view>
 
 namespace telltale {
 namespace {
@@ -34,6 +33,11 @@ std::string size_in_words(double bytes) {
 std::string count_in_words(double count) {
   if (count >= 99.95 || std::abs(count - std::round(count)) < 0.005) return fmt::format("{:.0f}", count);
   return fmt::format("{:.3g}", count);
+}
+
+std::string counted_in_words(double count, std::string_view noun) {
+  const std::string number = count_in_words(count);
+  return fmt::format("{} {}{}", number, noun, number == "1" ? "" : "s");
 }
 
 }  // namespace telltale

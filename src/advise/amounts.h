@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/time.h"
 
@@ -13,5 +14,7 @@ std::string duration_in_words(Nanoseconds time);
 std::string size_in_words(double bytes);
 // "3", "12.5", "0.333", "1500": of things that are counted by step
 std::string count_in_words(double count);
+// "1 kernel", "12.5 kernels"
+std::string counted_in_words(double count, std::string_view noun);
 
 }  // namespace telltale

@@ -36,10 +36,24 @@ ProgramSketch::Handle ProgramSketch::run(Kind kind, std::string_view name, Nanos
 }
 
 ProgramSketch::Handle ProgramSketch::kernel(std::string_view op, Nanoseconds duration) {
-  open(Kind::kOperator, op);
-  const Handle kernel = launch("cudaLaunchKernel", Kind::kKernel, "kernel", duration);
+  return kernel({.op = op, .duration = duration});
+}
+
+ProgramSketch::Handle ProgramSketch::kernel(const KernelSketch& kernel) {
+  const Handle op = open(Kind::kOperator, kernel.op);
+  if (!kernel.shapes.empty()) {
+    sketch_.set_inputs(op, kernel.shapes);
+    sketch_.set_types(op, kernel.types);
+    sketch_.set_strides(op, kernel.strides);
+  }
+  const Handle work = launch("cudaLaunchKernel", Kind::kKernel, kernel.name, kernel.duration);
+  if (kernel.blocks_per_multiprocessor >= 0) {
+    KernelLaunch how;
+    how.blocks_per_multiprocessor = kernel.blocks_per_multiprocessor;
+    sketch_.set_launch(work, how);
+  }
   close();
-  return kernel;
+  return work;
 }
 
 ProgramSketch::Handle ProgramSketch::launch(std::string_view call, Kind kind, std::string_view work,

@@ -20,6 +20,14 @@ inline double likely_ms(const Finding& finding) { return static_cast<double>(fin
 inline constexpr Nanoseconds kMicrosecond = 1'000;
 inline constexpr Nanoseconds kMillisecond = 1'000'000;
 
+// A kernel and the operator that launches it, with what the operator's arguments were; empty: not recorded.
+struct KernelSketch {
+  std::string_view op = "aten::op", name = "kernel";
+  Nanoseconds duration = 0;
+  std::string_view shapes = {}, types = {}, strides = {};
+  float blocks_per_multiprocessor = -1;
+};
+
 class ProgramSketch {
  public:
   using Handle = TraceSketch::Handle;
@@ -40,6 +48,7 @@ class ProgramSketch {
 
   // A kernel, launched within an operator of the name that takes no longer than the launch. Returns the kernel.
   Handle kernel(std::string_view op, Nanoseconds duration);
+  Handle kernel(const KernelSketch& kernel);
   // Work that a call without an operator launches.
   Handle launch(std::string_view call, Kind kind, std::string_view work, Nanoseconds duration);
   // A copy within the operator; the host waits for one that blocks. Returns the copy.

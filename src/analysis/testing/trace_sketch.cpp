@@ -28,7 +28,8 @@ TrackId TraceSketch::stream(DeviceId device, std::int64_t number) {
 
 TraceSketch::Handle TraceSketch::event(TrackId track, Kind kind, std::string_view name, Nanoseconds start,
                                        Nanoseconds end) {
-  events_.push_back({track, kind, trace_.strings.intern(name), start, end, kNone, OperatorInfo::kNoInputs, {}, {}, {}});
+  events_.push_back(
+      {track, kind, trace_.strings.intern(name), start, end, kNone, OperatorInfo::kNoInputs, {}, {}, {}, {}});
   return events_.size() - 1;
 }
 
@@ -38,6 +39,14 @@ void TraceSketch::set_inputs(Handle op, std::string_view shapes, std::string_vie
   inputs.concrete = trace_.strings.intern(concrete);
   events_[op].inputs = static_cast<std::uint32_t>(trace_.operator_inputs.size());
   trace_.operator_inputs.push_back(inputs);
+}
+
+void TraceSketch::set_types(Handle op, std::string_view types) {
+  trace_.operator_inputs[events_[op].inputs].types = trace_.strings.intern(types);
+}
+
+void TraceSketch::set_strides(Handle op, std::string_view strides) {
+  trace_.operator_inputs[events_[op].inputs].strides = trace_.strings.intern(strides);
 }
 
 void TraceSketch::set_call_stack(Handle op, std::string_view frames) {
@@ -96,6 +105,10 @@ void TraceSketch::place_events() {
     }
     if (event.copy) trace_.copies.append(id, *event.copy);
     if (event.collective) trace_.collectives.append(id, *event.collective);
+    if (event.launch) {
+      trace_.kernels.append(id, {static_cast<std::uint32_t>(trace_.kernel_launches.size())});
+      trace_.kernel_launches.push_back(*event.launch);
+    }
     Track& track = trace_.tracks[event.track];
     if (track.event_count++ == 0) track.first_event = id;
     trace_.duration = std::max(trace_.duration, event.end);

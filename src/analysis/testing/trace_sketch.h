@@ -39,8 +39,12 @@ class TraceSketch {
   // The launch of a kernel, the forward operator of a backward one.
   void set_cause(Handle event, Handle cause) { events_[event].cause = cause; }
   void set_inputs(Handle op, std::string_view shapes, std::string_view concrete = {});
+  // Of an operator that has inputs.
+  void set_types(Handle op, std::string_view types);
+  void set_strides(Handle op, std::string_view strides);
   void set_call_stack(Handle op, std::string_view frames);
   void set_copy(Handle copy, CopyInfo info) { events_[copy].copy = info; }
+  void set_launch(Handle kernel, KernelLaunch launch) { events_[kernel].launch = launch; }
   void set_collective(Handle event, CollectiveInfo info) { events_[event].collective = info; }
   // Negative bytes free what was allocated at the address.
   void allocate(TrackId track, Nanoseconds time, std::int64_t bytes, DeviceId device, std::uint64_t address = 0);
@@ -63,6 +67,7 @@ class TraceSketch {
     StringId call_stack;
     std::optional<CopyInfo> copy;
     std::optional<CollectiveInfo> collective;
+    std::optional<KernelLaunch> launch;
   };
   static constexpr Handle kNone = SIZE_MAX;
 

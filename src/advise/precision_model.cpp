@@ -1,0 +1,130 @@
+#include "advise/precision_model.h"
+
+#include <algorithm>
+
+#include "advise/operator_texts.h"
+
+namespace telltale {
+namespace {
+
+constexpr int kLeastCapability = 8;
+constexpr double kNanosecondsPerSecond = 1e9;
+
+// What products reach of a precision's peak. On an H200, TF32 reached 0.33 to 0.61 of it with rows of whole 16 bytes
+// and 0.24 to 0.26 with others; bfloat16 0.5 to 0.7 and 0.1 to 0.15.
+struct ReachedShare {
+  double aligned, odd;
+};
+constexpr ReachedShare kReachedInTf32 = {0.45, 0.25};
+constexpr ReachedShare kReachedIn16Bits = {0.6, 0.12};
+// Products with few rows reached this share of the memory's bandwidth.
+constexpr double kReachedBandwidth = 0.65;
+// Below this a kernel's time is that of starting it.
+constexpr double kShortestKernel = 4e-6;
+
+// Without shapes or peaks: what remained of all products of a GPT-2 together.
+constexpr float kFp32LeftInTf32 = 0.35F, kFp32LeftIn16Bits = 0.25F, kTf32LeftIn16Bits = 0.65F;
+// Of all convolutions of a ResNet; the first one is that of products.
+constexpr float kConvolutionLeftInTf32 = 0.35F, kTf32ConvolutionLeftIn16Bits = 0.55F;
+// Convolutions without tensor cores while TF32 is allowed (few channels, one a group) only move fewer bytes.
+constexpr float kOtherConvolutionLeft = 0.75F;
+// A flash attention against the memory-efficient one in fp32.
+constexpr float kAttentionLeftIn16Bits = 0.2F;
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+// torch has a switch for TF32 in cuDNN, on by default, and one for that in matrix products, off by default.
+bool is_by_cudnn(const Trace& trace, const DeviceCall& call) {
+  return call.work == WorkClass::kConvolution || (call.op != kNoEvent && contains(trace.name(call.op), "cudnn"));
+}
+
+bool multiplies(const DeviceCall& call) {
+  return call.work == WorkClass::kMatmul || call.work == WorkClass::kConvolution;
+}
+
+// Products with a vector, sums of parts and convolutions of one channel a group, whatever the precision.
+bool is_without_tensor_cores(std::string_view kernel) {
+  for (const std::string_view part : {"gemv", "dot_kernel", "splitKreduce", "depthwise", "grouped_direct"})
+    if (contains(kernel, part)) return true;
+  return false;
+}
+
+// Whether the rows of a product's matrices, as they lie in memory, begin at multiples of 16 bytes.
+bool is_aligned(const Trace& trace, const DeviceCall& call, Precision precision) {
+  const std::int64_t elements = precision == Precision::kTf32 ? 4 : 8;  // of 16 bytes
+  const OperatorTexts texts = texts_of(trace, call.op);
+  const std::vector<Shape> shapes = tensor_shapes(texts.shapes), strides = tensor_shapes(texts.strides);
+  std::int64_t width_of_result = 0;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (shapes[i].size() < 2) continue;
+    const bool has_strides = i < strides.size() && strides[i].size() == shapes[i].size();
+    const Shape& distances = has_strides ? strides[i] : shapes[i];
+    if (std::any_of(distances.end() - 2, distances.end(), [&](auto n) { return n > 1 && n % elements != 0; }))
+      return false;
+    width_of_result = shapes[i].back();
+  }
+  return width_of_result % elements == 0;
+}
+
+}  // namespace
+
+bool has_tensor_cores_for_bf16(const Facts& facts) {
+  const auto has_them = [](const Device& device) { return device.compute_major.value_or(0) >= kLeastCapability; };
+  const auto& peaks = facts.diagnosis.kernels.peaks;
+  return (peaks && peaks->tf32_flops > 0) || std::ranges::any_of(facts.trace.devices, has_them);
+}
+
+PrecisionModel::PrecisionModel(const Facts& facts) : facts_(facts) {
+  for (const DeviceCall& call : facts.diagnosis.kernels.calls)
+    if (multiplies(call) && call.traits.precision == Precision::kTf32)
+      uses_tf32_[is_by_cudnn(facts.trace, call) ? 1 : 0] = true;
+}
+
+bool PrecisionModel::lacks_tf32(const DeviceCall& call) const {
+  if (!multiplies(call) || call.traits.precision != Precision::kFp32 || call.traits.uses_tensor_cores) return false;
+  return !uses_tf32_[is_by_cudnn(facts_.trace, call) ? 1 : 0] &&
+         !is_without_tensor_cores(facts_.trace.name(call.event));
+}
+
+float PrecisionModel::time_left_in(const DeviceCall& call, Precision precision) const {
+  switch (call.work) {
+    case WorkClass::kMatmul:
+      return product_left(call, precision);
+    case WorkClass::kConvolution:
+      return convolution_left(call, precision);
+    case WorkClass::kAttention:
+      return precision == Precision::kTf32 ? 1 : kAttentionLeftIn16Bits;
+    default:
+      return 1;
+  }
+}
+
+float PrecisionModel::convolution_left(const DeviceCall& call, Precision precision) const {
+  const float in_tf32 = lacks_tf32(call) ? kConvolutionLeftInTf32 : 1;
+  if (precision == Precision::kTf32) return in_tf32;
+  const bool has_tensor_cores = lacks_tf32(call) || call.traits.precision == Precision::kTf32;
+  return in_tf32 * (has_tensor_cores ? kTf32ConvolutionLeftIn16Bits : kOtherConvolutionLeft);
+}
+
+// By the roofline; nothing without shapes or peaks.
+std::optional<double> PrecisionModel::seconds_in(const DeviceCall& call, Precision precision) const {
+  const auto& peaks = facts_.diagnosis.kernels.peaks;
+  if (!call.flops || !call.bytes || !peaks) return {};
+  const bool is_tf32 = precision == Precision::kTf32;
+  const double peak = is_tf32 ? peaks->tf32_flops : peaks->half_flops;
+  if (peak <= 0 || peaks->memory_bytes <= 0) return {};
+  const ReachedShare reached = is_tf32 ? kReachedInTf32 : kReachedIn16Bits;
+  const double share = is_aligned(facts_.trace, call, precision) ? reached.aligned : reached.odd;
+  const double bytes = *call.bytes * (is_tf32 ? 1 : 0.5);
+  return std::max({*call.flops / (share * peak), bytes / (kReachedBandwidth * peaks->memory_bytes), kShortestKernel});
+}
+
+float PrecisionModel::product_left(const DeviceCall& call, Precision precision) const {
+  const auto taken = static_cast<double>(facts_.trace.events.duration[call.event]) / kNanosecondsPerSecond;
+  if (const std::optional<double> seconds = seconds_in(call, precision); seconds && taken > 0)
+    return static_cast<float>(std::min(1.0, *seconds / taken));
+  if (precision == Precision::kTf32) return kFp32LeftInTf32;
+  return call.traits.precision == Precision::kTf32 ? kTf32LeftIn16Bits : kFp32LeftIn16Bits;
+}
+
+}  // namespace telltale

@@ -1,0 +1,65 @@
+// Products in fp32 without tensor cores, on a device that has some for TF32.
+#include <fmt/format.h>
+
+#include "advise/amounts.h"
+#include "advise/call_sum.h"
+#include "advise/precision_model.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+constexpr double kUncertainty = 0.2;
+
+std::vector<Finding> find(const Facts& facts) {
+  if (!has_tensor_cores_for_bf16(facts)) return {};
+  const PrecisionModel model(facts);
+  Edit edit = facts.unobserved;
+  CallSum products(facts);
+  double left = 0;
+  bool has_convolutions = false;
+  for (const DeviceCall& call : facts.diagnosis.kernels.calls) {
+    if (!model.lacks_tf32(call)) continue;
+    const float share = model.time_left_in(call, Precision::kTf32);
+    edit.scale_event(facts.trace, call.event, share);
+    products.add(call.event);
+    left += share * static_cast<double>(facts.trace.events.duration[call.event]);
+    has_convolutions = has_convolutions || call.work == WorkClass::kConvolution;
+  }
+  if (products.empty()) return {};
+  const Nanoseconds likely = facts.saved_by(edit);
+  if (likely <= 0) return {};
+
+  Finding finding;
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
+  finding.evidence = products.longest();
+  finding.source = source_line(facts.trace, finding.evidence.front());
+  finding.title = "Matrix products run in fp32 without tensor cores";
+  finding.explanation = fmt::format(
+      "Products in fp32 take {} of a step ({:.0f} %), in {}; in TF32, on tensor cores, they would take about {}.",
+      duration_in_words(products.time_a_step()), facts.percent_of_step(products.time_a_step()),
+      counted_in_words(products.calls_a_step(), "kernel"),
+      duration_in_words(static_cast<Nanoseconds>(left / facts.steps())));
+  finding.fix = {
+      "tf32", "Allow TF32: products keep the range of fp32 and 10 bits of its mantissa, which training rarely notices.",
+      "+ torch.set_float32_matmul_precision(\"high\")"};
+  if (has_convolutions) finding.fix.code += "\n+ torch.backends.cudnn.allow_tf32 = True";
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kFp32MatmulRule;
+const Rule kFp32MatmulRule = {
+    {"fp32_matmul", "Products in fp32 without tensor cores",
+     "Kernels that multiply matrices in fp32 without tensor cores on a device that has TF32, while no product of the "
+     "trace uses it. Products with a vector do not count: they wait for memory.",
+     "CUDA activities; shapes for the roofline.",
+     "The steps are replayed with each product at what TF32 reaches of the device's peak or, if that takes longer, of "
+     "its "
+     "bandwidth; without shapes, at the share of the time that remained elsewhere.",
+     ""},
+    find};
+
+}  // namespace telltale
