@@ -10,32 +10,46 @@ namespace {
 
 // Without checkpoints activations stay: a peak below this share of the device leaves room for them.
 constexpr double kMostMemoryInUse = 0.5;
+// A node of the backward pass that calls a hook in Python spends half of its own time getting there and back.
+constexpr float kNodeLeft = 0.5F;
 constexpr double kUncertainty = 0.15;
 
 bool is_checkpoint_frame(std::string_view name) {
   return name.find("torch/utils/checkpoint.py") != std::string_view::npos;
 }
-bool is_packing(std::string_view name) { return is_checkpoint_frame(name) && name.ends_with(": pack_hook"); }
 
-// The outermost frames of torch's checkpointing within the backward pass, and its packing in the forward pass.
-std::vector<EventId> recomputations(const Facts& facts) {
+// The outermost frames of torch's checkpointing within the backward pass: they compute the forward pass again.
+std::vector<EventId> recomputations(const Facts& facts, const std::vector<bool>& is_frame) {
   const Trace& trace = facts.trace;
-  const std::vector<bool> is_frame = names_where(trace, is_checkpoint_frame);
-  const std::vector<bool> packs = names_where(trace, is_packing);
   std::vector<bool> is_inside(trace.events.size());
   std::vector<EventId> outermost;
   for (EventId event = 0; event < trace.events.size(); ++event) {
     const EventId parent = trace.events.parent[event];
     is_inside[event] = parent != kNoEvent && is_inside[parent];
-    if (is_inside[event] || trace.events.kind[event] != Kind::kPython || !facts.is_in_steps(event)) continue;
-    const StringId name = trace.events.name[event];
-    const bool is_backward = facts.phases[event] == Phase::kBackward;
-    if ((is_backward && is_frame[name]) || (!is_backward && packs[name])) {
-      is_inside[event] = true;
-      outermost.push_back(event);
-    }
+    if (is_inside[event] || trace.events.kind[event] != Kind::kPython || !is_frame[trace.events.name[event]]) continue;
+    if (facts.phases[event] != Phase::kBackward || !facts.is_in_steps(event)) continue;
+    is_inside[event] = true;
+    outermost.push_back(event);
   }
   return outermost;
+}
+
+// What checkpointing itself costs in the forward pass: everything between its first frame and the module that it calls,
+// and the hooks that pack tensors.
+void remove_bookkeeping(const Facts& facts, const std::vector<bool>& is_frame, Edit& edit) {
+  const Trace& trace = facts.trace;
+  enum class Place : std::uint8_t { kOutside, kBookkeeping, kModule };
+  std::vector<Place> place(trace.events.size(), Place::kOutside);
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    if (is_on_device(trace.events.kind[event]) || facts.phases[event] == Phase::kBackward) continue;
+    const EventId parent = trace.events.parent[event];
+    place[event] = parent == kNoEvent ? Place::kOutside : place[parent];
+    if (trace.events.kind[event] == Kind::kModule && place[event] == Place::kBookkeeping) place[event] = Place::kModule;
+    if (trace.events.kind[event] == Kind::kPython && is_frame[trace.events.name[event]])
+      place[event] = Place::kBookkeeping;
+    if (place[event] == Place::kBookkeeping && facts.host_work[event] == HostWork::kPython)
+      edit.scale_event(trace, event, 0);
+  }
 }
 
 bool has_room(const Facts& facts) {
@@ -49,11 +63,18 @@ bool has_room(const Facts& facts) {
 
 std::vector<Finding> find(const Facts& facts) {
   if (!has_room(facts)) return {};
-  std::vector<EventId> calls = recomputations(facts);
+  const std::vector<bool> is_frame = names_where(facts.trace, is_checkpoint_frame);
+  std::vector<EventId> calls = recomputations(facts, is_frame);
   Edit edit = facts.unobserved;
+  remove_bookkeeping(facts, is_frame, edit);
   Nanoseconds device = 0;
+  std::vector<bool> is_around_hook(facts.trace.events.size());
   for (const EventId call : calls) {
     edit.scale_subtree(facts.trace, facts.launched, call, 0, 0);
+    if (const EventId node = facts.trace.events.parent[call]; node != kNoEvent && !is_around_hook[node]) {
+      is_around_hook[node] = true;
+      edit.scale_event(facts.trace, node, kNodeLeft);
+    }
     for (const EventId work : facts.launched.of_range(call, subtree_end(facts.trace, call)))
       device += facts.trace.events.duration[work];
   }
