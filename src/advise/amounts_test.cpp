@@ -27,6 +27,8 @@ TEST(Amounts, counts_are_whole_where_they_can_be) {
   EXPECT_EQ(count_in_words(12.5), "12.5");
   EXPECT_EQ(count_in_words(1.0 / 3), "0.333");
   EXPECT_EQ(count_in_words(1500.4), "1500");
+  EXPECT_EQ(counted_in_words(1, "kernel"), "1 kernel");
+  EXPECT_EQ(counted_in_words(0.5, "kernel"), "0.5 kernels");
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ extern const Rule kLoopIndexingRule;
 extern const Rule kGarbageCollectionRule;
 extern const Rule kRecompilationRule;
 extern const Rule kSingleTensorOptimizerRule;
+extern const Rule kFp32MatmulRule;
 extern const Rule kUnfusedElementwiseRule;
 extern const Rule kExcessRecomputeRule;
 extern const Rule kSmallBatchRule;
@@ -49,6 +50,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,
     &kSmallBatchRule,
+    &kGarbageCollectionRule, &kRecompilationRule,      &kSingleTensorOptimizerRule, &kFp32MatmulRule,
     &kAllocatorChurnRule,
 });
 

@@ -42,8 +42,8 @@ TEST(Fp32MatmulRule, a_product_runs_at_what_tf32_reaches) {
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 7, "step"}));
   EXPECT_EQ(
       findings[0].explanation,
-      "1 product a step multiply in fp32 for 20.0 ms (67 % of the step); in TF32, on tensor cores, they would take "
-      "about 4.94 ms.");
+      "Products in fp32 take 20.0 ms of a step (67 %), in 1 kernel; in TF32, on tensor cores, they would take about "
+      "4.94 ms.");
 }
 
 // 8193 · 4 bytes are no multiple of 16: 0.25 of the peak.
