@@ -1,0 +1,63 @@
+// Much of the memory that torch has reserved is in pieces that nothing fits into.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/allocator_calls.h"
+#include "advise/amounts.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+constexpr double kLeastShare = 0.2;
+// Unused memory hurts when the device could not spare it.
+constexpr double kLeastShareOfDevice = 0.1;
+constexpr double kLeastBytesOfUnknownDevice = 4.0 * 1024 * 1024 * 1024;
+constexpr double kUncertainty = 0.4;
+
+double least_bytes(const Facts& facts, DeviceId id) {
+  const auto& devices = facts.trace.devices;
+  const auto device = std::ranges::find(devices, id, &Device::id);
+  if (device == devices.end() || !device->memory_bytes) return kLeastBytesOfUnknownDevice;
+  return kLeastShareOfDevice * static_cast<double>(*device->memory_bytes);
+}
+
+// Segments that grow need no new ones.
+Saving saving_of(const Facts& facts) {
+  const AllocatorCalls calls = allocator_calls(facts);
+  if (!calls.allocations_recur) return {};
+  return saving_around(facts, std::max<Nanoseconds>(0, saved_without(facts, calls)), kUncertainty);
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  if (!facts.diagnosis.memory) return {};
+  const MemorySummary& memory = *facts.diagnosis.memory;
+  const auto reserved = static_cast<double>(memory.reserved_at_peak);
+  const double unused = reserved - static_cast<double>(memory.peak_allocated);
+  if (unused < kLeastShare * reserved || unused < least_bytes(facts, memory.device)) return {};
+  Finding finding;
+  finding.title = fmt::format("{:.0f} % of the reserved GPU memory is unused", 100 * unused / reserved);
+  finding.explanation = fmt::format(
+      "When the program needs most, {}, torch has reserved {}: the rest is in pieces that were too small, or left "
+      "over from a larger need.",
+      size_in_words(static_cast<double>(memory.peak_allocated)), size_in_words(reserved));
+  finding.saving = saving_of(facts);
+  finding.confidence = Confidence::kMedium;
+  finding.fix = {"expandable_segments", "Let torch grow its segments of memory instead of reserving new ones.",
+                 "+ export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kFragmentationRule;
+const Rule kFragmentationRule = {
+    {"fragmentation", "Memory in pieces",
+     "More than a fifth of the reserved memory unused when the program needs most, if that is a tenth of the device's "
+     "memory.",
+     "Memory events (profile_memory=True) with totals.",
+     "None in time, unless every step calls cudaMalloc: then as for allocator_churn.", ""},
+    find};
+
+}  // namespace telltale

@@ -1,0 +1,59 @@
+// Every step leaves memory behind, until there is none left.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "advise/amounts.h"
+#include "advise/growing_memory.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// 4231 → 4200: it is a guess.
+double in_two_digits(double count) {
+  const double grain = std::pow(10, std::max(0.0, std::floor(std::log10(std::max(count, 1.0))) - 1));
+  return std::round(count / grain) * grain;
+}
+
+std::string until_full(const GrowingMemory& memory) {
+  if (!memory.steps_to_end) return "";
+  return fmt::format(" The GPU's memory is full after about {:.0f} more steps.", in_two_digits(*memory.steps_to_end));
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  const std::optional<GrowingMemory> memory = growing_memory(facts);
+  if (!memory) return {};
+  const EventId op = memory->survivor.op;
+  Finding finding;
+  finding.title = fmt::format("Every step keeps {} of GPU memory", size_in_words(memory->bytes_per_step));
+  finding.explanation = fmt::format(
+      "What is in use even at the quietest moment grows by {} a step; most of it was allocated by {} and never "
+      "freed.{}",
+      size_in_words(memory->bytes_per_step), op == kNoEvent ? "something unknown" : facts.trace.name(op),
+      until_full(*memory));
+  finding.confidence = facts.steps() > 3 ? Confidence::kHigh : Confidence::kMedium;
+  if (op != kNoEvent) {
+    finding.evidence = {op};
+    finding.source = source_line(facts.trace, op);
+  }
+  finding.fix = {"detach",
+                 "Something that outlives the step, a list or a running sum, holds a tensor with its whole graph: "
+                 "detach what is kept.",
+                 "- history.append(loss)\n+ history.append(loss.detach())"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kMemoryLeakRule;
+const Rule kMemoryLeakRule = {{"memory_leak", "Memory that grows",
+                               "The least memory in use in each step rises by 2 MiB a step or more, and allocations of "
+                               "several steps that explain "
+                               "it are still there at the end.",
+                               "Memory events (profile_memory=True) of three steps or more; stacks for the line.",
+                               "None in time: the program ends when the memory does.", ""},
+                              find};
+
+}  // namespace telltale
