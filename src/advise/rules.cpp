@@ -30,6 +30,7 @@ extern const Rule kAllocatorChurnRule;
 
 namespace {
 
+// clang-format off: a line each, so that a new rule is a new line
 constexpr auto kRules = std::to_array<const Rule*>({
     &kDataLoadingRule,
     &kLoaderNoWorkersRule,
@@ -46,13 +47,14 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kGarbageCollectionRule,
     &kRecompilationRule,
     &kSingleTensorOptimizerRule,
+    &kFp32MatmulRule,
     &kCompileCandidateRule,
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,
     &kSmallBatchRule,
-    &kGarbageCollectionRule, &kRecompilationRule,      &kSingleTensorOptimizerRule, &kFp32MatmulRule,
     &kAllocatorChurnRule,
 });
+// clang-format on
 
 }  // namespace
 
