@@ -27,6 +27,7 @@ extern const Rule kExcessRecomputeRule;
 extern const Rule kSmallBatchRule;
 extern const Rule kCompileCandidateRule;
 extern const Rule kAllocatorChurnRule;
+extern const Rule kExposedCommunicationRule;
 
 namespace {
 
@@ -53,6 +54,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kExcessRecomputeRule,
     &kSmallBatchRule,
     &kAllocatorChurnRule,
+    &kExposedCommunicationRule,
 });
 // clang-format on
 

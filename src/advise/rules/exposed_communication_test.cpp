@@ -1,0 +1,53 @@
+#include <gtest/gtest.h>
+
+#include "advise/testing/advise_sketch.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::string_view kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+
+// Three steps: 10 ms of computing, a collective of 6 ms on a stream of its own that begins early or at the end of that,
+// and 1 ms that needs both. The host launches all at once and waits.
+Trace training(bool overlaps, std::string_view collective = kAllReduce) {
+  ProgramSketch program;
+  TraceSketch& sketch = program.sketch();
+  const TrackId other = sketch.stream(0, 20);
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    for (int i = 0; i < 3; ++i) {  // kernels that nothing holds up show how soon one follows a launch or another kernel
+      program.kernel("aten::relu", 20 * kMicrosecond);
+      program.kernel("aten::relu", 20 * kMicrosecond);
+      program.wait();
+    }
+    const Nanoseconds start = program.now() + 10 * kMicrosecond;
+    const auto launch = [&] { return program.run(Kind::kRuntime, "cudaLaunchKernel", 2 * kMicrosecond); };
+    sketch.work(program.stream(), Kind::kKernel, "gemm", start, start + 10 * kMillisecond, launch());
+    const Nanoseconds begin = overlaps ? start + 4 * kMillisecond : start + 10 * kMillisecond;
+    sketch.work(other, Kind::kKernel, collective, begin, begin + 6 * kMillisecond, launch());
+    const Nanoseconds after = std::max(begin + 6 * kMillisecond, start + 10 * kMillisecond);
+    sketch.work(program.stream(), Kind::kKernel, "adam", after, after + 1 * kMillisecond, launch());
+    program.run(Kind::kRuntime, "cudaDeviceSynchronize",
+                after + 1 * kMillisecond + ProgramSketch::kWakeUp - program.now());
+  }
+  return program.build();
+}
+
+TEST(ExposedCommunicationRule, one_half_of_what_computation_could_hide_is_hidden) {
+  const std::vector<Finding> findings = findings_of(training(false), "exposed_communication");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 3, 0.1);
+  EXPECT_EQ(findings[0].fix.id, "overlap_communication");
+  EXPECT_NE(findings[0].explanation.find("Collectives take 6.00 ms a step, of which 6.00 ms pass"), std::string::npos);
+}
+
+TEST(ExposedCommunicationRule, is_silent_when_communication_is_hidden) {
+  EXPECT_TRUE(findings_of(training(true), "exposed_communication").empty());
+}
+
+TEST(ExposedCommunicationRule, is_silent_about_other_kernels) {
+  EXPECT_TRUE(findings_of(training(false, "gemm_on_another_stream"), "exposed_communication").empty());
+}
+
+}  // namespace
+}  // namespace telltale
