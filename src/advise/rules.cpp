@@ -22,6 +22,7 @@ extern const Rule kGarbageCollectionRule;
 extern const Rule kRecompilationRule;
 extern const Rule kSingleTensorOptimizerRule;
 extern const Rule kFp32MatmulRule;
+extern const Rule kNoMixedPrecisionRule;
 extern const Rule kUnfusedElementwiseRule;
 extern const Rule kExcessRecomputeRule;
 extern const Rule kSmallBatchRule;
@@ -49,6 +50,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kRecompilationRule,
     &kSingleTensorOptimizerRule,
     &kFp32MatmulRule,
+    &kNoMixedPrecisionRule,
     &kCompileCandidateRule,
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,

@@ -1,0 +1,70 @@
+// Products and convolutions in 32 bits, on a device that multiplies twice as fast in 16.
+#include <fmt/format.h>
+
+#include "advise/amounts.h"
+#include "advise/autocast_model.h"
+#include "advise/call_sum.h"
+#include "advise/precision_model.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// Of the time in products, convolutions and attention: less is what a program in mixed precision keeps on purpose.
+constexpr double kLeastShare = 0.5;
+constexpr double kUncertainty = 0.3;
+
+bool multiplies(const DeviceCall& call) {
+  return call.work == WorkClass::kMatmul || call.work == WorkClass::kConvolution || call.work == WorkClass::kAttention;
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  if (!has_tensor_cores_for_bf16(facts)) return {};
+  CallSum all(facts), in_32_bits(facts);
+  for (const DeviceCall& call : facts.diagnosis.kernels.calls) {
+    if (multiplies(call)) all.add(call.event);
+    if (multiplies_in_32_bits(call)) in_32_bits.add(call.event);
+  }
+  if (in_32_bits.empty() || static_cast<double>(in_32_bits.total()) < kLeastShare * static_cast<double>(all.total()))
+    return {};
+  const Edit edit = under_autocast(facts);
+  const Nanoseconds likely = facts.saved_by(edit);
+  if (likely <= 0) return {};
+
+  double left = 0;
+  for (const EventId call : in_32_bits.calls())
+    left += edit.scale[call] * static_cast<double>(facts.trace.events.duration[call]);
+  Finding finding;
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = facts.trace.recorded.shapes ? Confidence::kMedium : Confidence::kLow;
+  finding.evidence = in_32_bits.longest();
+  finding.source = source_line(facts.trace, finding.evidence.front());
+  finding.title = "Products and convolutions run in 32 bits";
+  finding.explanation = fmt::format(
+      "Products, convolutions and attention in fp32 or TF32 take {} of a step ({:.0f} %); in bfloat16 they would take "
+      "about "
+      "{}, and casts {}.",
+      duration_in_words(in_32_bits.time_a_step()), facts.percent_of_step(in_32_bits.time_a_step()),
+      duration_in_words(static_cast<Nanoseconds>(left / facts.steps())), duration_in_words(edit.added_device_ns));
+  finding.fix = {"bf16", "Run the forward pass and the loss under autocast in bfloat16; weights stay in fp32.",
+                 "- loss = loss_of(model(x), y)\n+ with torch.autocast(\"cuda\", torch.bfloat16):\n"
+                 "+     loss = loss_of(model(x), y)"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kNoMixedPrecisionRule;
+const Rule kNoMixedPrecisionRule = {
+    {"no_mixed_precision", "Products and convolutions in 32 bits",
+     "At least half of the time in products, convolutions and attention is spent in fp32 or TF32, on a device with "
+     "tensor "
+     "cores for bfloat16.",
+     "CPU and CUDA activities; shapes for the roofline and for the size of casts.",
+     "The steps are replayed as autocast would run them: products at what bfloat16 reaches of the device's peak or its "
+     "bandwidth, casts added on the device and, as launches, on the host. Where the host is the bottleneck that is a "
+     "loss, and the rule is silent.",
+     ""},
+    find};
+
+}  // namespace telltale
