@@ -35,10 +35,7 @@ double Facts::percent_of_step(Nanoseconds time) const {
   return 100.0 * static_cast<double>(time) / static_cast<double>(step);
 }
 
-bool Facts::is_in_steps(EventId event) const {
-  const EventId at = is_on_device(trace.events.kind[event]) ? trace.launch_of(event) : event;
-  return at != kNoEvent && step_at(diagnosis.timing, trace.events.start[at]) >= 0;
-}
+bool Facts::is_in_steps(EventId event) const { return telltale::is_in_steps(trace, diagnosis.timing, event); }
 
 bool Facts::is_device_bound() const {
   return static_cast<double>(diagnosis.timing.device_period) >= kShareOfDeviceBound * static_cast<double>(step);

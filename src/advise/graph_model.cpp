@@ -1,13 +1,12 @@
 #include "advise/graph_model.h"
 
 #include <algorithm>
-#include <array>
+
+#include "replay/graph_capture.h"
 
 namespace telltale {
 namespace {
 
-// What launching a graph costs the host.
-constexpr Nanoseconds kGraphLaunch = 30'000;
 // One step alone shows no repetition.
 constexpr std::size_t kLeastSteps = 2;
 
@@ -52,16 +51,8 @@ bool may_be_captured(const Facts& facts) {
 
 std::optional<Edit> captured_in_graph(const Facts& facts) {
   if (!may_be_captured(facts) || !repeats_itself(facts)) return {};
-  const Trace& trace = facts.trace;
   Edit edit = facts.unobserved;
-  edit.added_host_ns = kGraphLaunch;
-  for (EventId event = 0; event < trace.events.size(); ++event) {
-    if (is_on_device(trace.events.kind[event])) continue;
-    const HostWork work = facts.host_work[event];
-    if (work == HostWork::kPython || work == HostWork::kOperators || work == HostWork::kLaunching)
-      edit.scale_event(trace, event, 0);
-  }
-  for (const DeviceCall& call : facts.diagnosis.kernels.calls) edit.run_in_graph(trace, call.event);
+  capture_in_graph(facts.trace, facts.host_work, edit);
   return edit;
 }
 

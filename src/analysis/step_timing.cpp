@@ -171,4 +171,9 @@ int step_at(const StepTiming& timing, Nanoseconds time) {
   return time < step->host.end ? static_cast<int>(step - timing.steps.begin()) : -1;
 }
 
+bool is_in_steps(const Trace& trace, const StepTiming& timing, EventId event) {
+  const EventId at = is_on_device(trace.events.kind[event]) ? trace.launch_of(event) : event;
+  return at != kNoEvent && step_at(timing, trace.events.start[at]) >= 0;
+}
+
 }  // namespace telltale

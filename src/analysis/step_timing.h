@@ -53,4 +53,7 @@ StepTiming step_timing(const Trace& trace, const std::optional<StepRange>& range
 // The step whose host time contains `time`, as an index of timing.steps; -1 for none.
 int step_at(const StepTiming& timing, Nanoseconds time);
 
+// Whether a host event begins within a step, or the launch of what is on a device does.
+bool is_in_steps(const Trace& trace, const StepTiming& timing, EventId event);
+
 }  // namespace telltale

@@ -32,6 +32,8 @@ class StepGraph {
   ReplayedStep replay(const Edit& edit) const;
 
   bool is_launch_blocking() const { return is_launch_blocking_; }
+  std::size_t wait_count() const { return waits_.size(); }  // waits of the host for the device, in all steps
+  std::size_t work_count() const { return works_.size(); }  // device work launched in all steps
   std::size_t memory_bytes() const;
 
  private:
