@@ -221,16 +221,10 @@ bool is_comprehension(std::string_view function) { return function == "<genexpr>
 // Goes over frames from the innermost outwards, and keeps the first one that is worth naming.
 class FrameSearch {
  public:
-  explicit FrameSearch(bool takes_packages) : takes_packages_(takes_packages) {}
-
   void look_at(std::string_view text) {
     const std::optional<Frame> frame = split_frame(text);
     if (!frame) return;
-    const CodeOwner owner = owner_of(frame->file);
-    if (owner == CodeOwner::kUser || (owner == CodeOwner::kPackage && takes_packages_))
-      take(*frame);
-    else if (owner == CodeOwner::kPackage && !in_package_)
-      in_package_ = frame;
+    if (owner_of(frame->file) != CodeOwner::kLibrary) take(*frame);
   }
 
   // Frames joined by ";", innermost first.
@@ -245,7 +239,7 @@ class FrameSearch {
   bool is_done() const { return found_.has_value(); }
 
   std::optional<SourceLine> result() const {
-    const std::optional<Frame>& frame = found_ ? found_ : comprehension_ ? comprehension_ : in_package_;
+    const std::optional<Frame>& frame = found_ ? found_ : comprehension_;
     if (!frame) return std::nullopt;
     return SourceLine{std::string(frame->file), frame->line, std::string(frame->function)};
   }
@@ -262,8 +256,7 @@ class FrameSearch {
       found_ = frame;
   }
 
-  bool takes_packages_;
-  std::optional<Frame> found_, comprehension_, in_package_;
+  std::optional<Frame> found_, comprehension_;
 };
 
 // Looks at an event and all around it. Returns what caused the innermost of them that has a cause, or kNoEvent.
@@ -276,14 +269,6 @@ EventId look_outwards(const Trace& trace, EventId event, FrameSearch& search) {
     if (stack != nullptr) search.look_at_stack(trace.strings[stack->call_stack]);
   }
   return cause;
-}
-
-std::optional<SourceLine> searched(const Trace& trace, EventId event, FrameSearch search) {
-  // From device work to its launch, to the backward operator's forward one; a double backward pass needs one more.
-  constexpr int kMostCauses = 5;
-  for (int step = 0; step < kMostCauses && event != kNoEvent && !search.is_done(); ++step)
-    event = look_outwards(trace, event, search);
-  return search.result();
 }
 
 }  // namespace
@@ -306,11 +291,12 @@ CodeOwner owner_of(std::string_view file) {
 bool is_library_frame(const SourceLine& frame) { return owner_of(frame.file) != CodeOwner::kUser; }
 
 std::optional<SourceLine> source_line(const Trace& trace, EventId event) {
-  return searched(trace, event, FrameSearch(false));
-}
-
-std::optional<SourceLine> innermost_source_line(const Trace& trace, EventId event) {
-  return searched(trace, event, FrameSearch(true));
+  // From device work to its launch, to the backward operator's forward one; a double backward pass needs one more.
+  constexpr int kMostCauses = 5;
+  FrameSearch search;
+  for (int step = 0; step < kMostCauses && event != kNoEvent && !search.is_done(); ++step)
+    event = look_outwards(trace, event, search);
+  return search.result();
 }
 
 }  // namespace telltale

@@ -1,4 +1,4 @@
-// The line of the user's code that an event comes from.
+// The line of code that an event comes from.
 //
 // Pure and thread-safe; one call follows the event's stack outwards.
 #pragma once
@@ -34,13 +34,9 @@ CodeOwner owner_of(std::string_view file);
 // Whether a frame belongs to torch, to the standard library, to an installed package or to the interpreter itself.
 bool is_library_frame(const SourceLine& frame);
 
-// The deepest frame of the user's own code around an event: its own for host events, its launch's for device work, that
-// of the forward operator for backward ones. Where no code of the user is on the stack, the deepest frame of an
-// installed package that is no mere library; nothing when the trace has no stacks there.
+// The deepest frame outside of libraries around an event, be it the user's or that of a package with models: its own
+// for host events, its launch's for device work, that of the forward operator for backward ones. Nothing when the trace
+// has no stacks there.
 std::optional<SourceLine> source_line(const Trace& trace, EventId event);
-
-// The deepest frame outside of libraries, whether the user's or a package's: where the event itself is written down,
-// such as an attention in transformers that the user's own code only leads to.
-std::optional<SourceLine> innermost_source_line(const Trace& trace, EventId event);
 
 }  // namespace telltale
