@@ -29,6 +29,7 @@ extern const Rule kSmallBatchRule;
 extern const Rule kCompileCandidateRule;
 extern const Rule kAllocatorChurnRule;
 extern const Rule kExposedCommunicationRule;
+extern const Rule kTraceUnfitRule;
 
 namespace {
 
@@ -57,6 +58,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kSmallBatchRule,
     &kAllocatorChurnRule,
     &kExposedCommunicationRule,
+    &kTraceUnfitRule,
 });
 // clang-format on
 

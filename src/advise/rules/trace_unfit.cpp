@@ -1,0 +1,121 @@
+// What makes all other findings doubtful.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "advise/amounts.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// Standard deviation of the steps as a share of their mean: healthy programs had 0.17 at most, over three steps.
+constexpr double kLargestVariation = 0.25;
+constexpr double kLargestShareWithoutWork = 0.05;
+// A device that is behind has work of the steps before the recording: up to a third in healthy traces.
+constexpr double kLargestShareWithoutLaunch = 0.5;
+// Ways in which a reader lost events.
+constexpr auto kLosses =
+    std::to_array<Anomaly>({Anomaly::kTruncated, Anomaly::kMalformedEvent, Anomaly::kNotAnEvent, Anomaly::kMissingPhase,
+                            Anomaly::kMissingTime, Anomaly::kMissingDuration, Anomaly::kNegativeDuration});
+
+struct Launches {
+  std::size_t calls = 0, without_work = 0;
+  std::size_t works = 0, without_launch = 0;
+};
+
+Launches count_launches(const Facts& facts) {
+  const Events& events = facts.trace.events;
+  const std::vector<bool> launches_kernel = names_where(facts.trace, [](std::string_view name) {
+    return name.find("LaunchKernel") != std::string_view::npos || name.find("GraphLaunch") != std::string_view::npos;
+  });
+  Launches count;
+  for (EventId event = 0; event < events.size(); ++event) {
+    if (is_device_work(events.kind[event])) {
+      ++count.works;
+      if (facts.trace.launch_of(event) == kNoEvent) ++count.without_launch;
+    }
+    if (!is_api_call(events.kind[event]) || !launches_kernel[events.name[event]]) continue;
+    const EventId parent = events.parent[event];
+    if (parent != kNoEvent && is_api_call(events.kind[parent])) continue;
+    ++count.calls;
+    if (facts.launched.of_range(event, subtree_end(facts.trace, event)).empty()) ++count.without_work;
+  }
+  return count;
+}
+
+double share_of(std::size_t part, std::size_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void add_missing_records(const Facts& facts, std::vector<std::string>& reasons) {
+  const Launches launches = count_launches(facts);
+  const double without_work = share_of(launches.without_work, launches.calls);
+  if (launches.works == 0 && launches.calls > 0)
+    reasons.push_back(fmt::format("it has {} launches of kernels but no work of a device", launches.calls));
+  else if (without_work > kLargestShareWithoutWork)
+    reasons.push_back(fmt::format("{:.0f} % of the launches have no kernel: records were dropped", 100 * without_work));
+  if (share_of(launches.without_launch, launches.works) > kLargestShareWithoutLaunch)
+    reasons.push_back(fmt::format("most of the device's work has no launch in it ({} of {})", launches.without_launch,
+                                  launches.works));
+  std::uint64_t lost = 0;
+  for (const Anomaly anomaly : kLosses) lost += facts.trace.anomalies.count(anomaly);
+  if (facts.trace.anomalies.count(Anomaly::kTruncated) > 0)
+    reasons.emplace_back("the file ends in the middle");
+  else if (lost > 0)
+    reasons.push_back(fmt::format("{} events of the file could not be read as they are", lost));
+}
+
+double variation_of(const std::vector<StepSpan>& steps) {
+  double sum = 0, squares = 0;
+  for (const StepSpan& step : steps) {
+    const auto taken = static_cast<double>(std::max(step.host.length(), step.device_busy));
+    sum += taken;
+    squares += taken * taken;
+  }
+  const auto count = static_cast<double>(steps.size());
+  const double mean = sum / count;
+  return mean <= 0 ? 0 : std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean;
+}
+
+void add_doubts_about_steps(const Facts& facts, std::vector<std::string>& reasons) {
+  const StepTiming& timing = facts.diagnosis.timing;
+  const double variation = variation_of(timing.steps);
+  if (timing.source == StepSource::kWhole)
+    reasons.emplace_back("it marks no steps and repeats nothing");
+  else if (timing.steps.size() < 2)
+    reasons.emplace_back("it has only one step");
+  else if (variation > kLargestVariation)
+    reasons.push_back(fmt::format("its steps vary by {:.0f} %", 100 * variation));
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  std::vector<std::string> reasons;
+  add_missing_records(facts, reasons);
+  add_doubts_about_steps(facts, reasons);
+  if (reasons.empty()) return {};
+  Finding finding;
+  finding.title = "The trace is not fit for a sure diagnosis";
+  finding.explanation = fmt::format("Take all numbers with care: {}.", fmt::join(reasons, "; "));
+  finding.confidence = Confidence::kHigh;
+  finding.fix = {"other", "Record again: some steps of warming up, then at least three that are alike, to the end.",
+                 "+ activities = [ProfilerActivity.CPU, ProfilerActivity.CUDA]\n"
+                 "+ with profile(activities=activities, schedule=schedule(wait=1, warmup=3, active=3)) as prof:\n"
+                 "+     for batch in loader:\n+         train_step(batch)\n+         prof.step()"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kTraceUnfitRule;
+const Rule kTraceUnfitRule = {{"trace_unfit", "A trace that cannot be trusted",
+                               "No device work though kernels are launched, dropped records, events that could not be "
+                               "read, no steps or only one, "
+                               "or steps that vary by more than 25 %.",
+                               "Nothing.", "None: it tells how far the others can be trusted.", ""},
+                              find};
+
+}  // namespace telltale

@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include "advise/testing/advise_sketch.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::string_view kRule = "trace_unfit";
+
+// Steps of one kernel each that take so long.
+ProgramSketch program_of(const std::vector<Nanoseconds>& steps) {
+  ProgramSketch program;
+  for (const Nanoseconds duration : steps) {
+    program.begin_step();
+    program.kernel("aten::mm", duration);
+    program.wait();
+  }
+  return program;
+}
+
+std::string what_is_wrong(const Trace& trace) {
+  const std::vector<Finding> findings = findings_of(trace, kRule);
+  return findings.empty() ? "" : findings[0].explanation;
+}
+
+TEST(TraceUnfitRule, is_silent_about_steps_that_are_alike) {
+  EXPECT_EQ(what_is_wrong(program_of({10 * kMillisecond, 11 * kMillisecond, 10 * kMillisecond}).build()), "");
+}
+
+TEST(TraceUnfitRule, costs_trust_and_no_time) {
+  const std::vector<Finding> findings = findings_of(program_of({kMillisecond}).build(), kRule);
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].saving.high, 0);
+  EXPECT_EQ(findings[0].fix.id, "other");
+  EXPECT_EQ(findings[0].explanation, "Take all numbers with care: it has only one step.");
+}
+
+TEST(TraceUnfitRule, tells_of_steps_that_vary) {
+  // 10 and 20 ms: 5 from their mean of 15.
+  EXPECT_EQ(what_is_wrong(program_of({10 * kMillisecond, 20 * kMillisecond}).build()),
+            "Take all numbers with care: its steps vary by 33 %.");
+}
+
+TEST(TraceUnfitRule, tells_of_launches_without_kernels) {
+  ProgramSketch dropped = program_of({10 * kMillisecond, 10 * kMillisecond});
+  dropped.run(Kind::kRuntime, "cudaLaunchKernel", kMicrosecond);
+  EXPECT_EQ(what_is_wrong(dropped.build()),
+            "Take all numbers with care: 33 % of the launches have no kernel: records were dropped.");
+
+  ProgramSketch without_device;
+  for (int step = 0; step < 3; ++step) {
+    without_device.begin_step();
+    without_device.run(Kind::kRuntime, "cudaLaunchKernel", kMillisecond);
+  }
+  EXPECT_EQ(what_is_wrong(without_device.build()),
+            "Take all numbers with care: it has 3 launches of kernels but no work of a device.");
+}
+
+TEST(TraceUnfitRule, tells_of_kernels_without_launches) {
+  ProgramSketch program = program_of({kMillisecond, kMillisecond});
+  for (int i = 0; i < 3; ++i)
+    program.sketch().event(program.stream(), Kind::kKernel, "kernel", program.now() + i, program.now() + i + 1);
+  EXPECT_EQ(what_is_wrong(program.build()),
+            "Take all numbers with care: most of the device's work has no launch in it (3 of 5).");
+}
+
+TEST(TraceUnfitRule, tells_of_files_that_end_in_the_middle_and_of_lost_events) {
+  ProgramSketch cut = program_of({kMillisecond, kMillisecond});
+  cut.sketch().trace().anomalies.add(Anomaly::kTruncated, 0);
+  EXPECT_EQ(what_is_wrong(cut.build()), "Take all numbers with care: the file ends in the middle.");
+  ProgramSketch damaged = program_of({kMillisecond, kMillisecond});
+  damaged.sketch().trace().anomalies.add(Anomaly::kMalformedEvent, 0);
+  damaged.sketch().trace().anomalies.add(Anomaly::kMissingTime, 0);
+  EXPECT_EQ(what_is_wrong(damaged.build()),
+            "Take all numbers with care: 2 events of the file could not be read as they are.");
+}
+
+TEST(TraceUnfitRule, tells_all_reasons_of_an_empty_trace) {
+  EXPECT_EQ(what_is_wrong(Trace{}), "Take all numbers with care: it marks no steps and repeats nothing.");
+}
+
+}  // namespace
+}  // namespace telltale
