@@ -23,6 +23,7 @@ extern const Rule kRecompilationRule;
 extern const Rule kSingleTensorOptimizerRule;
 extern const Rule kFp32MatmulRule;
 extern const Rule kNoMixedPrecisionRule;
+extern const Rule kMisalignedDimsRule;
 extern const Rule kUnfusedElementwiseRule;
 extern const Rule kExcessRecomputeRule;
 extern const Rule kSmallBatchRule;
@@ -52,6 +53,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kSingleTensorOptimizerRule,
     &kFp32MatmulRule,
     &kNoMixedPrecisionRule,
+    &kMisalignedDimsRule,
     &kCompileCandidateRule,
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,

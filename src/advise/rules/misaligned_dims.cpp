@@ -1,0 +1,105 @@
+// Products in 16 bits whose rows do not begin where tensor cores want them to.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "advise/amounts.h"
+#include "advise/call_sum.h"
+#include "advise/kernel_alignment.h"
+#include "advise/operator_texts.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// Rows must begin at multiples of 8 elements; whole tiles, of 64, are what libraries have their best kernels for.
+constexpr std::int64_t kNeeded = 8, kPadded = 64;
+constexpr std::size_t kMostSizes = 3;  // named in the explanation
+constexpr double kUncertainty = 0.2;
+
+std::int64_t padded(std::int64_t size) { return (size + kPadded - 1) / kPadded * kPadded; }
+
+// The sizes that are at fault, by the time of the products that have them.
+using OddSizes = std::map<std::int64_t, Nanoseconds>;
+
+void note_sizes(OddSizes& sizes, const Trace& trace, const DeviceCall& call) {
+  std::vector<std::int64_t> odd;
+  for (const Shape& shape : tensor_shapes(texts_of(trace, call.op).shapes))
+    for (std::size_t i = shape.size() - std::min<std::size_t>(shape.size(), 2); i < shape.size(); ++i)
+      if (shape[i] % kNeeded != 0 && std::ranges::find(odd, shape[i]) == odd.end()) odd.push_back(shape[i]);
+  for (const std::int64_t size : odd) sizes[size] += trace.events.duration[call.event];
+}
+
+std::vector<std::int64_t> worst_first(const OddSizes& sizes) {
+  std::vector<std::int64_t> order;
+  for (const auto& [size, time] : sizes) order.push_back(size);
+  std::ranges::sort(order, std::ranges::greater{}, [&](std::int64_t size) { return std::pair(sizes.at(size), size); });
+  return order;
+}
+
+// "M × N × K = 4096 × 50257 × 768"; empty without shapes.
+std::string product_in_words(const Trace& trace, EventId kernel) {
+  std::vector<Shape> matrices = tensor_shapes(texts_of(trace, trace.operator_of(kernel)).shapes);
+  std::erase_if(matrices, [](const Shape& shape) { return shape.size() < 2; });
+  if (matrices.size() < 2) return {};
+  const Shape &a = matrices.end()[-2], &b = matrices.back();
+  return fmt::format("M × N × K = {} × {} × {}", a.end()[-2], b.back(), a.back());
+}
+
+std::string change_of(const std::vector<std::int64_t>& sizes) {
+  if (sizes.empty()) return "- width = n\n+ width = (n + 63) // 64 * 64";
+  return fmt::format("- width = {}\n+ width = {}  # the next multiple of {}", sizes.front(), padded(sizes.front()),
+                     kPadded);
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  Edit edit = facts.unobserved;
+  CallSum products(facts);
+  OddSizes odd;
+  for (const DeviceCall& call : facts.diagnosis.kernels.calls) {
+    if (!is_misaligned_product(facts, call)) continue;
+    edit.scale_event(facts.trace, call.event, kTimeLeftByPadding);
+    products.add(call.event);
+    note_sizes(odd, facts.trace, call);
+  }
+  if (products.empty()) return {};
+  const Nanoseconds likely = facts.saved_by(edit);
+  if (likely <= 0) return {};
+
+  Finding finding;
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = odd.empty() ? Confidence::kMedium : Confidence::kHigh;
+  finding.evidence = products.longest();
+  finding.source = source_line(facts.trace, finding.evidence.front());
+  finding.title = "Widths of products are no multiples of 8";
+  finding.explanation = fmt::format(
+      "Products in 16 bits take {} of a step ({:.0f} %) in {}, for rows that do not begin at multiples of 16 bytes.",
+      duration_in_words(products.time_a_step()), facts.percent_of_step(products.time_a_step()),
+      counted_in_words(products.calls_a_step(), "slow kernel"));
+  const std::vector<std::int64_t> sizes = worst_first(odd);
+  if (const std::string longest = product_in_words(facts.trace, finding.evidence.front()); !longest.empty())
+    finding.explanation += fmt::format(" The longest is {}.", longest);
+  std::string pads;
+  for (std::size_t i = 0; i < std::min(sizes.size(), kMostSizes); ++i)
+    pads += fmt::format("{}{} to {}", i == 0 ? "" : ", ", sizes[i], padded(sizes[i]));
+  finding.fix = {"pad_dims",
+                 pads.empty() ? "Pad the widths of the layers to multiples of 64."
+                              : fmt::format("Pad the widths of the layers to multiples of {}: {}.", kPadded, pads),
+                 change_of(sizes)};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kMisalignedDimsRule;
+const Rule kMisalignedDimsRule = {
+    {"misaligned_dims", "Products with odd widths",
+     "Products in bfloat16 or fp16 that run in kernels which libraries keep for rows that do not begin at multiples of "
+     "16 "
+     "bytes, because a dimension is no multiple of 8.",
+     "CUDA activities; shapes to name the dimensions.",
+     "The steps are replayed with these kernels at a fifth of their time, which is what padding left of them.", ""},
+    find};
+
+}  // namespace telltale
