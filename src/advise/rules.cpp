@@ -24,6 +24,7 @@ extern const Rule kSingleTensorOptimizerRule;
 extern const Rule kFp32MatmulRule;
 extern const Rule kNoMixedPrecisionRule;
 extern const Rule kMisalignedDimsRule;
+extern const Rule kChannelsLastRule;
 extern const Rule kUnfusedElementwiseRule;
 extern const Rule kExcessRecomputeRule;
 extern const Rule kSmallBatchRule;
@@ -54,6 +55,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kFp32MatmulRule,
     &kNoMixedPrecisionRule,
     &kMisalignedDimsRule,
+    &kChannelsLastRule,
     &kCompileCandidateRule,
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,

@@ -1,0 +1,78 @@
+// Convolutions on images with the channels first, which have to be converted before and after.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/amounts.h"
+#include "advise/call_sum.h"
+#include "advise/convolution_layout.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// Of the device's time: fewer conversions than this do not decide about a layout.
+constexpr double kLeastShare = 0.03;
+// With the channels last, batch norms reach this share of their roofline: from it the savings of two networks, 48 and
+// 30 % of their steps, came out as 50 and 28.
+constexpr double kReachedByNorms = 0.5;
+// Where the roofline is not known: what that was of the norms of a ResNet.
+constexpr float kNormsLeft = 0.55F;
+constexpr double kUncertainty = 0.25;
+
+float norm_left(const Trace& trace, const DeviceCall& call) {
+  const auto taken = static_cast<double>(trace.events.duration[call.event]) / 1e9;
+  if (!call.roofline_seconds || taken <= 0) return kNormsLeft;
+  return static_cast<float>(std::min(1.0, *call.roofline_seconds / kReachedByNorms / taken));
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  Edit edit = facts.unobserved;
+  CallSum conversions(facts), norms(facts);
+  Nanoseconds all = 0;
+  for (const DeviceCall& call : facts.diagnosis.kernels.calls) {
+    all += facts.trace.events.duration[call.event];
+    const std::string_view kernel = facts.trace.name(call.event);
+    if (is_layout_conversion(kernel)) {
+      conversions.add(call.event);
+      edit.scale_event(facts.trace, call.event, 0);
+    } else if (is_batch_norm_in_nchw(kernel)) {
+      norms.add(call.event);
+      edit.scale_event(facts.trace, call.event, norm_left(facts.trace, call));
+    }
+  }
+  if (conversions.empty() || static_cast<double>(conversions.total()) < kLeastShare * static_cast<double>(all))
+    return {};
+  const Nanoseconds likely = facts.saved_by(edit);
+  if (likely <= 0) return {};
+
+  Finding finding;
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = Confidence::kHigh;
+  finding.evidence = conversions.longest();
+  finding.source = source_line(facts.trace, finding.evidence.front());
+  finding.title = "Images are converted around every convolution";
+  finding.explanation =
+      fmt::format("Convolutions want the channels last: {} a step take {} ({:.0f} %) to bring them there and back.",
+                  counted_in_words(conversions.calls_a_step(), "conversion"),
+                  duration_in_words(conversions.time_a_step()), facts.percent_of_step(conversions.time_a_step()));
+  if (!norms.empty())
+    finding.explanation += fmt::format(" Batch norms with the channels first take {}, and would be faster as well.",
+                                       duration_in_words(norms.time_a_step()));
+  finding.fix = {"channels_last", "Keep the model and its images in channels_last memory format.",
+                 "+ model = model.to(memory_format=torch.channels_last)\n"
+                 "+ x = x.to(memory_format=torch.channels_last)"};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kChannelsLastRule;
+const Rule kChannelsLastRule = {
+    {"channels_last", "Convolutions on images with the channels first",
+     "cuDNN's kernels that convert between NCHW and NHWC, for at least 3 % of the device's time.",
+     "CUDA activities; shapes for the roofline of batch norms.",
+     "The steps are replayed without the conversions, and with batch norms at half of their roofline.", ""},
+    find};
+
+}  // namespace telltale
