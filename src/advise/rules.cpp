@@ -30,6 +30,9 @@ extern const Rule kExcessRecomputeRule;
 extern const Rule kSmallBatchRule;
 extern const Rule kCompileCandidateRule;
 extern const Rule kAllocatorChurnRule;
+extern const Rule kMemoryLeakRule;
+extern const Rule kMemorySpikeRule;
+extern const Rule kFragmentationRule;
 extern const Rule kExposedCommunicationRule;
 extern const Rule kTraceUnfitRule;
 
@@ -61,6 +64,9 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kExcessRecomputeRule,
     &kSmallBatchRule,
     &kAllocatorChurnRule,
+    &kMemoryLeakRule,
+    &kMemorySpikeRule,
+    &kFragmentationRule,
     &kExposedCommunicationRule,
     &kTraceUnfitRule,
 });
