@@ -35,5 +35,6 @@ struct Command {
 extern const Command kAnalyzeCommand;
 extern const Command kInfoCommand;
 extern const Command kTopCommand;
+extern const Command kWhatIfCommand;
 
 }  // namespace telltale::cli

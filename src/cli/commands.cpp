@@ -5,8 +5,9 @@
 namespace telltale::cli {
 
 std::span<const Command* const> all_commands() {
-  static constexpr std::array<const Command*, 3> kCommands = {
+  static constexpr std::array<const Command*, 4> kCommands = {
       &kAnalyzeCommand,
+      &kWhatIfCommand,
       &kInfoCommand,
       &kTopCommand,
   };

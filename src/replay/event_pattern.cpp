@@ -13,6 +13,10 @@ std::size_t character_end(std::string_view text, std::size_t at) {
 
 }  // namespace
 
+std::string text_of(const EventPattern& pattern) {
+  return pattern.kind ? std::string(name_of(*pattern.kind)) + ':' + pattern.name : pattern.name;
+}
+
 // A mismatch goes back to the last * and lets it stand for one character more: no earlier * needs to change.
 bool matches_pattern(std::string_view name, std::string_view pattern) {
   std::size_t at = 0, expected = 0;

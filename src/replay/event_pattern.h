@@ -16,6 +16,9 @@ struct EventPattern {
   std::string name;          // * stands for any text, ? for one character, all else for itself
 };
 
+// "kernel:*gemm*", "aten::mm"
+std::string text_of(const EventPattern& pattern);
+
 // Whether all of a name is as a pattern says. Upper and lower case differ.
 bool matches_pattern(std::string_view name, std::string_view pattern);
 

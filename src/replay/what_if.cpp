@@ -108,6 +108,7 @@ WhatIf what_if(const Trace& trace, const Changes& changes, const std::optional<S
   result.recorded = result.timing.period();
   const std::vector<HostWork> host_work = host_work_by_event(trace);
   const StepGraph graph(trace, result.timing, host_work);
+  result.has_device = graph.work_count() > 0;
 
   Edit before, after;
   if (changes.leaves_out_observer) after.observer = observer_cost(trace);

@@ -55,6 +55,7 @@ struct WhatIf {
   // Replayed without and with the changes. The observer is left out of both, or of the latter alone when that is the
   // only change.
   ReplayedStep before, after;
+  bool has_device = false;   // the steps launch device work
   std::vector<Reach> reach;  // by pattern
   Reach waits, data, graph;  // of the other changes; empty where they were not asked for
 

@@ -20,11 +20,7 @@ constexpr Colour kAdded = colour_of(WorkClass::kNormalisation);
 std::size_t text_width(const TextStyle& style) { return std::min(style.width, kWidest); }
 
 std::string paragraph(std::string_view text, std::string_view indent, const TextStyle& style) {
-  std::string lines;
-  for (const std::string& line : wrapped_words(printable(text), text_width(style) - indent.size())) {
-    lines.append(indent).append(line).append("\n");
-  }
-  return lines;
+  return paragraph_of(printable(text), text_width(style), indent);
 }
 
 // How many of `cells` each row gets: by size, so that all cells are given out; the largest remainders get the rest.

@@ -154,17 +154,21 @@ std::vector<BreakdownRow> breakdown_rows(const Diagnosis& diagnosis) {
   return rows;
 }
 
-std::string file_label(const Diagnosis& diagnosis) {
-  if (diagnosis.path == "-") return "standard input";
-  return printable(std::filesystem::path(diagnosis.path).filename().string());
+std::string file_label(const Diagnosis& diagnosis) { return file_label(diagnosis.path); }
+
+std::string file_label(const std::string& path) {
+  if (path == "-") return "standard input";
+  return printable(std::filesystem::path(path).filename().string());
+}
+
+std::string steps_label(const StepTiming& timing) {
+  if (timing.source == StepSource::kWhole) return "no steps";
+  if (timing.steps.size() == 1) return "1 step";
+  return format_count(static_cast<std::int64_t>(timing.steps.size())) + " steps";
 }
 
 std::string subject_line(const Diagnosis& diagnosis) {
-  const std::size_t count = diagnosis.timing.steps.size();
-  const std::string steps = diagnosis.timing.source == StepSource::kWhole ? "no steps"
-                            : count == 1                                  ? "1 step"
-                                         : format_count(static_cast<std::int64_t>(count)) + " steps";
-  return fmt::format("{} · {} · {}", file_label(diagnosis), device_names(diagnosis), steps);
+  return fmt::format("{} · {} · {}", file_label(diagnosis), device_names(diagnosis), steps_label(diagnosis.timing));
 }
 
 Headline headline(const Diagnosis& diagnosis) {

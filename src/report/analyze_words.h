@@ -30,6 +30,9 @@ std::string_view label_of(HostWork work);
 std::string subject_line(const Diagnosis& diagnosis);
 // "train.json.gz", or "standard input"
 std::string file_label(const Diagnosis& diagnosis);
+std::string file_label(const std::string& path);
+// "3 steps"
+std::string steps_label(const StepTiming& timing);
 
 // What a person can repeat to a colleague.
 struct Headline {

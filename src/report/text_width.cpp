@@ -130,6 +130,13 @@ std::vector<std::string> wrapped_words(std::string_view text, std::size_t width)
   return lines;
 }
 
+std::string paragraph_of(std::string_view text, std::size_t width, std::string_view indent) {
+  std::string lines;
+  for (const std::string& line : wrapped_words(text, width - std::min(width, indent.size())))
+    lines.append(indent).append(line).append("\n");
+  return lines;
+}
+
 std::string padded_left(std::string_view text, std::size_t width) {
   const std::size_t taken = display_width(text);
   return std::string(width > taken ? width - taken : 0, ' ').append(text);

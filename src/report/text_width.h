@@ -19,6 +19,8 @@ std::string cut_to_width(std::string_view text, std::size_t width);
 
 // Lines of at most `width` columns, broken between words; a word that is longer is cut.
 std::vector<std::string> wrapped_words(std::string_view text, std::size_t width);
+// These lines as one text, each behind the indent and with a line break, at most `width` columns with it.
+std::string paragraph_of(std::string_view text, std::size_t width, std::string_view indent = {});
 
 std::string padded_left(std::string_view text, std::size_t width);   // right-aligned
 std::string padded_right(std::string_view text, std::size_t width);  // left-aligned

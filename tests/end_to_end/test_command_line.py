@@ -20,7 +20,7 @@ class CommandLine(unittest.TestCase):
     def test_help_names_every_command_and_shows_examples(self):
         done = run("--help")
         self.assertEqual(done.returncode, 0)
-        for part in ("analyze", "info", "top", "--version", "--threads", "--max-text", "telltale info train.json.gz"):
+        for part in ("analyze", "whatif", "info", "top", "--version", "--threads", "--max-text", "telltale info train.json.gz"):
             self.assertIn(part, done.stdout)
 
     def test_help_of_a_command_names_its_options(self):
