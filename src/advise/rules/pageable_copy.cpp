@@ -68,7 +68,7 @@ std::vector<Finding> find(const Facts& facts) {
     copying += static_cast<double>(copy.duration);
     finding.evidence.push_back(copy.event);
   }
-  finding.title = "Batches are copied from pageable memory";
+  finding.title = "Copies to the GPU come from pageable memory";
   finding.explanation = fmt::format(
       "{} a step reach the GPU at {:.1f} GB/s, while the host waits; from pinned memory it would be about {:.0f} GB/s, "
       "and the host would go on.",
