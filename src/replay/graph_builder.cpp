@@ -224,7 +224,9 @@ bool GraphBuilder::blocks(const StepGraph::HostNode& node, const HostSegment& se
     if (trace_.events.kind[last.event] == Kind::kMemcpy) return outlasts_it && segment.when.length() > kLeastWait;
     return outlasts_it && graph_.is_launch_blocking_;
   }
-  if (segment.when.length() < kLeastWait) return false;
+  // Asking for memory takes long without waiting.
+  if (segment.when.length() < kLeastWait || trace_.name(segment.event).find("Malloc") != std::string_view::npos)
+    return false;
   return std::all_of(by_stream_.begin(), by_stream_.end(), [&](const std::vector<std::uint32_t>& works) {
     return works.empty() || recorded_end(works.back()) <= segment.when.end;
   });

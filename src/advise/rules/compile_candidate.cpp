@@ -43,11 +43,14 @@ std::vector<Finding> find(const Facts& facts) {
                             chains.front().kernels.begin() +
                                 std::min<std::ptrdiff_t>(std::ssize(chains.front().kernels), Finding::kMaxEvidence));
   finding.title = "The model runs one operator at a time";
-  finding.explanation = fmt::format(
-      "{:.0f} kernels a step only move memory and would become {:.0f}, {:.3g} ms of GPU time less{}.",
-      static_cast<double>(kernels) / facts.steps(), static_cast<double>(chains.size()) / facts.steps(),
-      static_cast<double>(fused) / facts.steps() / 1e6,
-      facts.is_device_bound() ? "" : "; and the host, which the GPU waits for, would launch them at less cost");
+  if (kernels > 0)
+    finding.explanation =
+        fmt::format("{:.0f} kernels a step only move memory and would become {:.0f}, {:.3g} ms of GPU time less.",
+                    static_cast<double>(kernels) / facts.steps(), static_cast<double>(chains.size()) / facts.steps(),
+                    static_cast<double>(fused) / facts.steps() / 1e6);
+  if (!facts.is_device_bound())
+    finding.explanation.append(kernels > 0 ? " " : "")
+        .append("The host, which the GPU waits for, would launch its kernels at less cost.");
   if (wants_graphs)
     finding.fix = {"compile_graphs", "Compile the model, with CUDA graphs so that a step is a few launches.",
                    "+ model = torch.compile(model, mode=\"reduce-overhead\")"};

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "advise/rule.h"
 
@@ -11,10 +12,16 @@ namespace {
 // How far off savings of this rule were, as a share of them.
 constexpr double kUncertainty = 0.4;
 
-// Waits that belong to other rules: copies from pageable memory, loading, and launches that all wait.
-bool is_own_wait(const Facts& facts, const SyncPoint& sync) {
-  const HostWork work = facts.host_work[sync.call];
-  return work == HostWork::kSync && is_waiting_call(facts.trace.name(sync.call));
+// Waits behind copies from pageable memory are those of another rule.
+std::set<EventId> waits_of_pageable_copies(const Facts& facts) {
+  std::set<EventId> waits;
+  for (const CopyCall& copy : facts.diagnosis.copies.calls)
+    if (copy.is_pageable && copy.direction == CopyDirection::kHostToDevice) waits.insert(copy.wait);
+  return waits;
+}
+
+bool is_wait_by_name(const Facts& facts, const SyncPoint& sync) {
+  return facts.host_work[sync.call] == HostWork::kSync && is_waiting_call(facts.trace.name(sync.call));
 }
 
 std::string what_waits(const Facts& facts, const SyncPoint& sync) {
@@ -23,10 +30,11 @@ std::string what_waits(const Facts& facts, const SyncPoint& sync) {
 
 std::vector<Finding> find(const Facts& facts) {
   if (facts.graph.is_launch_blocking()) return {};
+  const std::set<EventId> of_copies = waits_of_pageable_copies(facts);
   std::vector<SyncPoint> waits;
   Edit edit = facts.unobserved;
   for (const SyncPoint& sync : facts.diagnosis.syncs) {
-    if (!is_own_wait(facts, sync)) continue;
+    if (!is_wait_by_name(facts, sync) || of_copies.contains(sync.call)) continue;
     waits.push_back(sync);
     edit.drop_wait(facts.trace, sync.call);
   }

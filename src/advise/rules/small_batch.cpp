@@ -25,6 +25,8 @@ bool waits_for_other_reasons(const StepBreakdown& breakdown) {
 
 std::vector<Finding> find(const Facts& facts) {
   if (!facts.diagnosis.breakdown.has_device || !has_memory_for_doubled_batch(facts).value_or(true)) return {};
+  // A whole trace that counts as one step says nothing about a batch.
+  if (facts.diagnosis.timing.source == StepSource::kWhole || facts.is_device_bound()) return {};
   if (waits_for_other_reasons(facts.diagnosis.breakdown)) return {};
   if (!row_loops(facts, kTurnsOfRowLoop).empty()) return {};
   const Nanoseconds likely = saved_by_doubled_batch(facts);
