@@ -25,6 +25,7 @@ extern const Rule kFp32MatmulRule;
 extern const Rule kNoMixedPrecisionRule;
 extern const Rule kMisalignedDimsRule;
 extern const Rule kChannelsLastRule;
+extern const Rule kLayoutCopiesRule;
 extern const Rule kUnfusedElementwiseRule;
 extern const Rule kExcessRecomputeRule;
 extern const Rule kSmallBatchRule;
@@ -59,6 +60,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kNoMixedPrecisionRule,
     &kMisalignedDimsRule,
     &kChannelsLastRule,
+    &kLayoutCopiesRule,
     &kCompileCandidateRule,
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,
