@@ -7,6 +7,8 @@ namespace {
 
 // An operator that computes on the CPU this long works on the batch.
 constexpr Nanoseconds kCpuWork = 100'000;
+// Of what the replay promises: 12 programs whose host was the bottleneck gained 48 % on average, not 50.
+constexpr double kShareThatHeld = 0.96;
 // Of the device's memory, with room for what is not tensors.
 constexpr double kUsableMemory = 0.9;
 
@@ -39,7 +41,8 @@ Edit doubled_batch(const Facts& facts) {
 }
 
 Nanoseconds saved_by_doubled_batch(const Facts& facts) {
-  return facts.step - facts.graph.replay(doubled_batch(facts)).period / 2;
+  const Nanoseconds saved = facts.step - facts.graph.replay(doubled_batch(facts)).period / 2;
+  return static_cast<Nanoseconds>(kShareThatHeld * static_cast<double>(saved));
 }
 
 std::optional<bool> has_memory_for_doubled_batch(const Facts& facts) {

@@ -172,6 +172,28 @@ void CompileModel::add_chain(const std::vector<const DeviceCall*>& run) {
   chains_.push_back(std::move(chain));
 }
 
+// Waits between launches of the forward pass, in all steps. Where they stand tells more than their own phase does: the
+// operators that wait take part in no backward pass.
+double CompileModel::waits_within_forward() const {
+  const Trace& trace = facts_.trace;
+  std::vector<std::pair<Nanoseconds, Phase>> launches;
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls)
+    if (const EventId launch = trace.launch_of(call.event); launch != kNoEvent)
+      launches.emplace_back(trace.events.start[launch], facts_.phases[launch]);
+  std::erase_if(launches, [](const auto& launch) { return launch.second == Phase::kOther; });
+  std::sort(launches.begin(), launches.end());
+  double waits = 0;
+  for (const SyncPoint& sync : facts_.diagnosis.syncs) {
+    if (facts_.host_work[sync.call] != HostWork::kSync) continue;
+    const auto next =
+        std::lower_bound(launches.begin(), launches.end(), std::pair(trace.events.start[sync.call], Phase::kData));
+    const bool is_within = next != launches.end() && next != launches.begin() && next->second == Phase::kForward &&
+                           std::prev(next)->second == Phase::kForward;
+    if (is_within) ++waits;
+  }
+  return waits;
+}
+
 void CompileModel::find_obstacles() {
   const Trace& trace = facts_.trace;
   Nanoseconds compiled = 0, all = 0;
@@ -185,12 +207,7 @@ void CompileModel::find_obstacles() {
   is_compiled_ = has_marks && (static_cast<double>(compiled) >= kShareOfCompiled * static_cast<double>(all) ||
                                facts_.diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kCompilation)] > 0);
 
-  double waits = 0;
-  for (const SyncPoint& sync : facts_.diagnosis.syncs)
-    if (facts_.phases[sync.call] == Phase::kForward && facts_.host_work[sync.call] == HostWork::kSync &&
-        is_in_region_[sync.call])
-      ++waits;
-  is_broken_by_waits_ = waits / facts_.steps() >= kMostWaits;
+  is_broken_by_waits_ = waits_within_forward() >= kMostWaits * facts_.steps();
   is_held_by_collector_ =
       facts_.percent_of_step(facts_.diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kGarbageCollection)]) >=
       kMostCollectedPercent;

@@ -55,6 +55,7 @@ class CompileModel {
   bool has_single_model(const std::vector<EventId>& outermost) const;
   void find_chains();
   void find_obstacles();
+  double waits_within_forward() const;
   void add_chain(const std::vector<const DeviceCall*>& run);
   void keep(EventId root);
   bool is_shortened(EventId event) const;

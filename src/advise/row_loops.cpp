@@ -39,6 +39,15 @@ bool takes_different_rows(const Trace& trace, const std::vector<EventId>& takers
   return 2 * distinct > std::ssize(takers);
 }
 
+// Whether an operator takes along the first dimension, as far as values are recorded. Along others loops go over
+// columns that mean different things, or over time, where a turn needs the one before it.
+bool takes_along_rows(const Trace& trace, EventId op) {
+  const OperatorInfo* info = trace.operators.find(op);
+  if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return true;
+  const std::vector<std::string> values = concrete_values(trace.strings[trace.operator_inputs[info->inputs].concrete]);
+  return values.size() < 2 || values[1].empty() || values[1] == "0";
+}
+
 // The child of `parent` that contains the event, or is it.
 EventId child_around(const Events& events, EventId event, EventId parent) {
   while (events.parent[event] != parent) event = events.parent[event];
@@ -73,8 +82,12 @@ RowLoop loop_from(const Facts& facts, EventId parent, const std::vector<EventId>
   return loop;
 }
 
-// Whether turns call the same things: a list of layers calls another module in each.
+// Whether turns call the same things: a list of layers calls another module in each, and what looks up an embedding
+// takes each column to a table of its own.
 bool has_equal_turns(const Facts& facts, const RowLoop& loop) {
+  const EventId second_turn_end = loop.turns[std::min<std::size_t>(2, loop.turns.size() - 1)];
+  for (EventId event = loop.turns.front(); event < second_turn_end; ++event)
+    if (facts.trace.name(event) == "aten::embedding") return false;
   const auto names_of_turn = [&](std::size_t turn) {
     std::vector<StringId> names;
     for (const EventId call : loop.calls)
@@ -93,7 +106,8 @@ std::vector<RowLoop> row_loops(const Facts& facts, std::size_t least_turns) {
   std::unordered_map<EventId, std::vector<EventId>> by_body;  // taking operators
   for (EventId event = 0; event < trace.events.size(); ++event) {
     if (trace.events.kind[event] != Kind::kOperator || !is_taker[trace.events.name[event]]) continue;
-    if (facts.phases[event] == Phase::kBackward || !facts.is_in_steps(event)) continue;
+    if (facts.phases[event] == Phase::kBackward || !facts.is_in_steps(event) || !takes_along_rows(trace, event))
+      continue;
     const EventId body = loop_body_around(facts, event);
     if (body != kNoEvent) by_body[body].push_back(event);
   }
