@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <span>
 #include <system_error>
 
 #include "advise/diagnosis.h"
@@ -24,6 +25,7 @@
 #include "report/analyze_json.h"
 #include "report/analyze_markdown.h"
 #include "report/analyze_terminal.h"
+#include "report/rules_markdown.h"
 
 namespace telltale::cli {
 namespace {
@@ -31,7 +33,7 @@ namespace {
 struct AnalyzeOptions {
   std::string path, html_path;
   DiagnosisOptions diagnosis;
-  const RuleInfo* explained = nullptr;
+  std::span<const RuleInfo> explained;
   bool wants_json = false, wants_markdown = false;
 };
 
@@ -90,8 +92,15 @@ Result<ExitCode> analyze(const AnalyzeOptions& options, const GlobalOptions& glo
   return printed;
 }
 
+Result<ExitCode> explain(const AnalyzeOptions& options) {
+  if (options.wants_markdown) return print(rules_markdown(options.explained));
+  std::string text;
+  for (const RuleInfo& rule : options.explained) text += (text.empty() ? "" : "\n") + rule_text(rule, output_style());
+  return print(text);
+}
+
 Result<ExitCode> show_analysis(const AnalyzeOptions& options, const GlobalOptions& globals) {
-  if (options.explained != nullptr) return print(rule_text(*options.explained, output_style()));
+  if (!options.explained.empty()) return explain(options);
   if (options.path.empty()) return failure("TRACE is required (see telltale analyze --help)");
   return analyze(options, globals);
 }
@@ -119,8 +128,11 @@ void declare_output(CLI::App& app, AnalyzeOptions& options) {
   app.add_option("--html", options.html_path, "Also write a page with pictures and tables to this file")
       ->type_name("FILE");
   app.add_option_function<std::string>(
-         "--explain", [&options](const std::string& id) { options.explained = &rule_named(id, "--explain"); },
-         "Tell what a rule looks for and how its saving is computed; needs no TRACE")
+         "--explain",
+         [&options](const std::string& id) {
+           options.explained = id == "all" ? rule_infos() : std::span(&rule_named(id, "--explain"), 1);
+         },
+         "Tell what a rule, or all, looks for and how its saving is computed; needs no TRACE")
       ->type_name("RULE");
 }
 

@@ -217,6 +217,9 @@ class Analyze(unittest.TestCase):
         for part in ("host_sync\n", "Looks for\n", "Needs\n", "Saving\n"):
             self.assertIn(part, done.stdout)
         self.assertEqual(run("--explain", "host_sync", env=os.environ | {"COLUMNS": "80"}).stdout, done.stdout)
+        everything = run("analyze", "--explain", "all", env=os.environ | {"COLUMNS": "80"}).stdout
+        self.assertIn(done.stdout, everything)
+        self.assertIn("data_loading\n", everything)
         self.assert_fails(run("analyze", "--explain", "host_snyc"), "did you mean 'host_sync'?")
         self.assert_fails(run("analyze", "--explain", "frobnicate"), "there are", "host_sync", "data_loading")
 
