@@ -18,16 +18,16 @@ Edit without_observer(const Trace& trace) {
 
 }  // namespace
 
-Facts::Facts(const Trace& trace_, const Diagnosis& diagnosis_, const StepGraph& graph_,
-             std::vector<HostWork> host_work_, std::vector<Phase> phases_)
-    : trace(trace_),
-      diagnosis(diagnosis_),
-      graph(graph_),
-      host_work(std::move(host_work_)),
-      phases(std::move(phases_)),
-      launched(trace_),
-      unobserved(without_observer(trace_)),
-      step(std::max<Nanoseconds>(diagnosis_.unobserved_ns, 1)) {}
+Facts::Facts(const Trace& recorded, const Diagnosis& diagnosed, const StepGraph& replayable,
+             std::vector<HostWork> work_by_event, std::vector<Phase> phase_by_event)
+    : trace(recorded),
+      diagnosis(diagnosed),
+      graph(replayable),
+      host_work(std::move(work_by_event)),
+      phases(std::move(phase_by_event)),
+      launched(recorded),
+      unobserved(without_observer(recorded)),
+      step(std::max<Nanoseconds>(diagnosed.unobserved_ns, 1)) {}
 
 Nanoseconds Facts::saved_by(const Edit& edit) const { return step - graph.replay(edit).period; }
 
