@@ -2,21 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 
 namespace telltale {
 namespace {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-template <std::size_t N>
-bool contains_any(std::string_view text, const std::array<std::string_view, N>& parts) {
+bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) { return contains(text, part); });
 }
 
 constexpr auto kLoaderParts = std::to_array<std::string_view>({
     "enumerate(DataLoader)",
     "torch/utils/data/dataloader.py",
-    "_next_data",
+    "torchdata/",
+    "webdataset/",
+    "nvidia/dali/",
+    "datasets/iterable_dataset.py",
 });
 constexpr auto kCollectorParts = std::to_array<std::string_view>({
     "<built-in function collect>",
@@ -45,6 +49,7 @@ HostWork work_of_api_call(std::string_view name) {
   if (is_waiting_call(name)) return HostWork::kSync;
   if (contains_any(name, kCompilerParts)) return HostWork::kCompilation;
   if (contains(name, "Memcpy")) return HostWork::kCopies;
+  if (contains(name, "Memset")) return HostWork::kLaunching;
   if (name != "cudaFuncGetAttributes" && contains_any(name, kAllocatorParts)) return HostWork::kAllocator;
   return HostWork::kLaunching;
 }
@@ -61,13 +66,19 @@ bool covers(HostWork work) {
   return work == HostWork::kDataLoading || work == HostWork::kGarbageCollection || work == HostWork::kCompilation;
 }
 
-HostWork work_of_kind(Kind kind, std::string_view name) {
+// What a name means, asked once for each that an event has.
+struct NameWork {
+  HostWork covering;     // kUnknown for most
+  HostWork of_api_call;  // of an event that is one
+};
+
+HostWork work_of_kind(Kind kind, HostWork of_api_call) {
   switch (kind) {
     case Kind::kOperator:
       return HostWork::kOperators;
     case Kind::kRuntime:
     case Kind::kDriver:
-      return work_of_api_call(name);
+      return of_api_call;
     case Kind::kPython:
     case Kind::kModule:
     case Kind::kAnnotation:
@@ -89,8 +100,8 @@ std::string_view name_of(HostWork work) {
 }
 
 bool is_waiting_call(std::string_view api_call) {
-  return contains_any(api_call, kWaitParts) || api_call == "cudaMemcpy" || api_call == "hipMemcpyWithStream" ||
-         api_call == "cudaMemcpy2D";
+  return contains_any(api_call, kWaitParts) || api_call == "cudaMemcpy" || api_call == "cudaMemcpy2D" ||
+         api_call == "hipMemcpy" || api_call == "hipMemcpyWithStream";
 }
 
 bool is_launching_call(std::string_view api_call) {
@@ -98,20 +109,20 @@ bool is_launching_call(std::string_view api_call) {
 }
 
 std::vector<HostWork> host_work_by_event(const Trace& trace) {
-  std::vector<HostWork> covering(trace.strings.size());
-  for (StringId name = 0; name < covering.size(); ++name) covering[name] = covering_work(trace.strings[name]);
-
   const Events& events = trace.events;
+  std::vector<std::optional<NameWork>> by_name(trace.strings.size());
   std::vector<HostWork> work(events.size(), HostWork::kUnknown);
   for (EventId event = 0; event < events.size(); ++event) {
     if (is_on_device(events.kind[event])) continue;
     const EventId parent = events.parent[event];
-    if (parent != kNoEvent && covers(work[parent]))
+    if (parent != kNoEvent && covers(work[parent])) {
       work[event] = work[parent];
-    else if (covering[events.name[event]] != HostWork::kUnknown)
-      work[event] = covering[events.name[event]];
-    else
-      work[event] = work_of_kind(events.kind[event], trace.name(event));
+      continue;
+    }
+    std::optional<NameWork>& named = by_name[events.name[event]];
+    if (!named) named = {covering_work(trace.name(event)), work_of_api_call(trace.name(event))};
+    work[event] =
+        named->covering != HostWork::kUnknown ? named->covering : work_of_kind(events.kind[event], named->of_api_call);
   }
   return work;
 }
