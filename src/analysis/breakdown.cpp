@@ -1,37 +1,50 @@
 #include "analysis/breakdown.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <span>
 
 #include "analysis/host_timeline.h"
+#include "base/merge_runs.h"
 
 namespace telltale {
 namespace {
 
+bool is_work_in(const Trace& trace, EventId event, Interval window) {
+  return is_device_work(trace.events.kind[event]) && trace.events.end(event) > window.begin &&
+         trace.events.start[event] < window.end;
+}
+
+template <typename Visit>
+void for_each_work_in(const Trace& trace, const Track& stream, Interval window, Visit visit) {
+  for (EventId event = stream.first_event; event < stream.first_event + stream.event_count; ++event)
+    if (is_work_in(trace, event, window)) visit(event);
+}
+
+// By start.
 std::vector<EventId> device_work_in(const Trace& trace, DeviceId device, Interval window) {
   std::vector<EventId> work;
-  for (const Track& track : trace.tracks) {
-    if (track.kind != TrackKind::kStream || track.device != device) continue;
-    for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event)
-      if (is_device_work(trace.events.kind[event]) && trace.events.end(event) > window.begin &&
-          trace.events.start[event] < window.end)
-        work.push_back(event);
-  }
-  std::stable_sort(work.begin(), work.end(),
-                   [&](EventId a, EventId b) { return trace.events.start[a] < trace.events.start[b]; });
+  for (const Track& track : trace.tracks)
+    if (track.kind == TrackKind::kStream && track.device == device)
+      for_each_work_in(trace, track, window, [&](EventId event) { work.push_back(event); });
+  merge_runs(std::span(work), [&](EventId a, EventId b) { return trace.events.start[a] < trace.events.start[b]; });
   return work;
 }
 
 // The device with the most work in the window, by summed durations; kHost when none has any.
 DeviceId busiest_device(const Trace& trace, Interval window) {
+  std::map<DeviceId, Nanoseconds> totals;
+  for (const Track& track : trace.tracks)
+    if (track.kind == TrackKind::kStream && track.device != kHost)
+      for_each_work_in(trace, track, window,
+                       [&](EventId event) { totals[track.device] += trace.events.duration[event]; });
   DeviceId busiest = kHost;
   Nanoseconds most = 0;
-  for (const Device& device : trace.devices) {
-    Nanoseconds total = 0;
-    for (const EventId event : device_work_in(trace, device.id, window)) total += trace.events.duration[event];
+  for (const auto& [device, total] : totals) {
     if (total <= most) continue;
     most = total;
-    busiest = device.id;
+    busiest = device;
   }
   return busiest;
 }
@@ -39,9 +52,8 @@ DeviceId busiest_device(const Trace& trace, Interval window) {
 // Divides the window of one device among classes of work and causes of idleness.
 class Divider {
  public:
-  Divider(const Trace& trace, Interval window, const std::vector<HostWork>& host_work,
-          const std::vector<HostSegment>& timeline)
-      : trace_(trace), window_(window), host_work_(host_work), timeline_(timeline), class_of_(trace) {}
+  Divider(const Trace& trace, Interval window, const std::vector<HostWork>& host_work, HostTimeline timeline)
+      : trace_(trace), window_(window), host_work_(host_work), timeline_(std::move(timeline)), class_of_(trace) {}
 
   // In order of start.
   void add_work(EventId event) {
@@ -76,38 +88,52 @@ class Divider {
   // A gap that begins while the host waits for the device is the wait's: what follows up to the next launch is the host
   // filling the queue again. Loading, collecting, compiling and allocating would have taken their time anyway.
   void explain_host_time(Interval gap, EventId next) {
-    while (first_ < timeline_.size() && timeline_[first_].when.end <= gap.begin) ++first_;
-    EventId wait = kNoEvent;
-    for (std::size_t i = first_; i < timeline_.size() && timeline_[i].when.begin < gap.end; ++i) {
-      const Interval part{std::max(timeline_[i].when.begin, gap.begin), std::min(timeline_[i].when.end, gap.end)};
-      const EventId event = timeline_[i].event;
-      HostWork cause = event == kNoEvent ? HostWork::kUnknown : host_work_[event];
-      if (cause == HostWork::kSync) wait = event;
-      if (wait != kNoEvent && is_refill(cause))
-        add_gap(part, HostWork::kSync, wait, next);
-      else
-        add_gap(part, cause, event, next);
+    if (gap.length() <= 0) return;
+    while (timeline_.segment().when.end <= gap.begin && timeline_.next()) continue;
+    const EventId first = timeline_.segment().event;
+    const EventId wait = work_in(first) == HostWork::kSync ? first : kNoEvent;
+    while (true) {
+      const auto& [when, event] = timeline_.segment();
+      const Interval part{std::max(when.begin, gap.begin), std::min(when.end, gap.end)};
+      const bool refills = wait != kNoEvent && is_refill(work_in(event));
+      add_gap(part, refills ? HostWork::kSync : work_in(event), refills ? wait : event, next);
+      // What is left of the segment may explain the next gap.
+      if (when.end >= gap.end || !timeline_.next()) return;
     }
   }
 
+  HostWork work_in(EventId event) const { return event == kNoEvent ? HostWork::kUnknown : host_work_[event]; }
+
   static bool is_refill(HostWork work) {
     return work == HostWork::kPython || work == HostWork::kOperators || work == HostWork::kLaunching ||
-           work == HostWork::kUnknown || work == HostWork::kSync;
+           work == HostWork::kUnknown;
   }
 
+  // Neighbours of one cause are one; the event that took most of it stands for the others.
   void add_gap(Interval when, HostWork cause, EventId blamed, EventId next) {
-    if (when.length() > 0) gaps_.push_back({when, cause, blamed, next});
+    if (when.length() <= 0) return;
+    const bool continues = !gaps_.empty() && gaps_.back().when.end == when.begin && gaps_.back().cause == cause &&
+                           gaps_.back().next == next && (cause != HostWork::kSync || gaps_.back().blamed == blamed);
+    if (!continues) {
+      gaps_.push_back({when, cause, blamed, next});
+      longest_part_ = when.length();
+      return;
+    }
+    gaps_.back().when.end = when.end;
+    if (when.length() <= longest_part_) return;
+    longest_part_ = when.length();
+    gaps_.back().blamed = blamed;
   }
 
   const Trace& trace_;
   Interval window_;
   const std::vector<HostWork>& host_work_;
-  const std::vector<HostSegment>& timeline_;
+  HostTimeline timeline_;  // no later than the first segment that reaches beyond the gaps so far
   WorkClassifier class_of_;
   Nanoseconds at_ = window_.begin;
-  std::size_t first_ = 0;  // no earlier segment reaches beyond the gaps to come
   std::array<Nanoseconds, kWorkClassCount> busy_{};
   std::vector<IdleGap> gaps_;
+  Nanoseconds longest_part_ = 0;  // of the last gap
 };
 
 // Divides by the number of steps; what rounding leaves over goes to the largest part, so that the sum stays exact.
@@ -135,8 +161,7 @@ StepBreakdown step_breakdown(const Trace& trace, const StepTiming& timing, const
   const std::vector<TrackId> threads = launching_threads(trace, timing.window);
   if (!threads.empty()) breakdown.thread = threads.front();
 
-  const std::vector<HostSegment> timeline = host_timeline(trace, threads, timing.window, host_work);
-  Divider divider(trace, timing.window, host_work, timeline);
+  Divider divider(trace, timing.window, host_work, HostTimeline(trace, threads, timing.window, host_work));
   if (breakdown.has_device)
     for (const EventId event : device_work_in(trace, breakdown.device, timing.window)) divider.add_work(event);
   divider.finish();

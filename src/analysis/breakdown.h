@@ -16,7 +16,7 @@ namespace telltale {
 struct IdleGap {
   Interval when;
   HostWork cause = HostWork::kUnknown;
-  EventId blamed = kNoEvent;  // what the host was in; for kSync the waiting call, its refill included
+  EventId blamed = kNoEvent;  // what the host was in for most of it; for kSync the waiting call, its refill included
   EventId next = kNoEvent;    // the device work that ends the gap; kNoEvent at the end of the window
 };
 
@@ -25,8 +25,8 @@ struct StepBreakdown {
   DeviceId device = kHost;  // the busiest one
   TrackId thread = 0;       // the thread that launches most of its work, or the busiest one
   Nanoseconds step = 0;     // what the parts add up to, exactly
-  std::array<Nanoseconds, kWorkClassCount>
-      busy{};  // a step, by WorkClass; where works overlap, of the one that began first
+  // A step, by WorkClass; where works overlap, of the one that began first.
+  std::array<Nanoseconds, kWorkClassCount> busy{};
   std::array<Nanoseconds, kHostWorkCount> idle{};  // a step, by cause
   std::vector<IdleGap> gaps;                       // over the whole window, in order
 
@@ -34,6 +34,7 @@ struct StepBreakdown {
   Nanoseconds idle_total() const { return step - busy_total(); }
 };
 
+// Pure and thread-safe; linear in events, but for merging the work of several streams by start.
 StepBreakdown step_breakdown(const Trace& trace, const StepTiming& timing, const std::vector<HostWork>& host_work);
 
 }  // namespace telltale

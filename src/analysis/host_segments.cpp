@@ -3,63 +3,46 @@
 #include <algorithm>
 
 namespace telltale {
-namespace {
 
-// Walks one thread in row order with a stack of open events, and writes a segment wherever the innermost one changes.
-class Segmenter {
- public:
-  Segmenter(const Trace& trace, Interval window) : trace_(trace), window_(window), at_(window.begin) {}
+HostSegmentWalk::HostSegmentWalk(const Trace& trace, TrackId thread, Interval window)
+    : events_(trace.events),
+      window_(window),
+      next_(trace.tracks[thread].first_event),
+      end_(trace.tracks[thread].first_event + trace.tracks[thread].event_count),
+      segment_{{window.begin, window.begin}, kNoEvent} {
+  open_and_close();
+}
 
-  void begin(EventId event) {
-    const Nanoseconds start = trace_.events.start[event];
-    close_until(start);
-    advance(start);
-    open_.push_back(event);
-  }
+bool HostSegmentWalk::next() {
+  if (segment_.when.end >= window_.end) return false;
+  segment_ = {{segment_.when.end, segment_.when.end}, innermost()};
+  // Events without a duration change nothing.
+  do {
+    segment_.when.end = next_change();
+    open_and_close();
+  } while (segment_.when.end < window_.end && innermost() == segment_.event);
+  return true;
+}
 
-  std::vector<HostSegment> finish() {
-    close_until(window_.end);
-    advance(window_.end);
-    return std::move(segments_);
-  }
+void HostSegmentWalk::open_and_close() {
+  const Nanoseconds now = segment_.when.end;
+  while (!open_.empty() && events_.end(open_.back()) <= now) open_.pop_back();
+  for (; next_ < end_ && events_.start[next_] <= now; ++next_)
+    if (events_.end(next_) > now) open_.push_back(next_);
+}
 
- private:
-  void close_until(Nanoseconds time) {
-    while (!open_.empty() && trace_.events.end(open_.back()) <= time) {
-      advance(trace_.events.end(open_.back()));
-      open_.pop_back();
-    }
-  }
-
-  // The innermost event fills the time up to `time`.
-  void advance(Nanoseconds time) {
-    time = std::min(time, window_.end);
-    if (time <= at_) return;
-    const EventId innermost = open_.empty() ? kNoEvent : open_.back();
-    if (!segments_.empty() && segments_.back().event == innermost && segments_.back().when.end == at_)
-      segments_.back().when.end = time;
-    else
-      segments_.push_back({{at_, time}, innermost});
-    at_ = time;
-  }
-
-  const Trace& trace_;
-  Interval window_;
-  Nanoseconds at_;
-  std::vector<EventId> open_;
-  std::vector<HostSegment> segments_;
-};
-
-}  // namespace
+Nanoseconds HostSegmentWalk::next_change() const {
+  Nanoseconds change = window_.end;
+  if (!open_.empty()) change = std::min(change, events_.end(open_.back()));
+  if (next_ < end_) change = std::min(change, events_.start[next_]);
+  return change;
+}
 
 std::vector<HostSegment> host_segments(const Trace& trace, TrackId thread, Interval window) {
-  const Track& track = trace.tracks[thread];
-  Segmenter segmenter(trace, window);
-  for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
-    if (trace.events.start[event] >= window.end) break;
-    if (trace.events.end(event) > window.begin) segmenter.begin(event);
-  }
-  return segmenter.finish();
+  std::vector<HostSegment> segments;
+  HostSegmentWalk walk(trace, thread, window);
+  while (walk.next()) segments.push_back(walk.segment());
+  return segments;
 }
 
 }  // namespace telltale

@@ -8,45 +8,25 @@ namespace {
 // Two threads that work at the same time for more than this share of the lesser one's work do not hand over.
 constexpr double kOverlapOfIndependentThreads = 0.3;
 
-// How much a segment says that its thread works: nothing open, in Python, in an operator or a call.
-int activity_of(const HostSegment& segment, const std::vector<HostWork>& host_work) {
-  if (segment.event == kNoEvent) return 0;
-  return host_work[segment.event] == HostWork::kPython || host_work[segment.event] == HostWork::kUnknown ? 1 : 2;
+// How much an event says that its thread works: nothing open, in Python, in an operator or a call.
+int activity_in(EventId event, const std::vector<HostWork>& host_work) {
+  if (event == kNoEvent) return 0;
+  return host_work[event] == HostWork::kPython || host_work[event] == HostWork::kUnknown ? 1 : 2;
 }
 
-// Walks two segmentations of the same window side by side.
-template <typename Visit>
-void walk_both(const std::vector<HostSegment>& a, const std::vector<HostSegment>& b, Visit visit) {
-  std::size_t i = 0, j = 0;
-  Nanoseconds at = a.empty() ? 0 : a.front().when.begin;
-  while (i < a.size() && j < b.size()) {
-    const Nanoseconds end = std::min(a[i].when.end, b[j].when.end);
-    visit(Interval{at, end}, a[i], b[j]);
-    at = end;
-    if (a[i].when.end == end) ++i;
-    if (b[j].when.end == end) ++j;
-  }
-}
-
-std::vector<HostSegment> merged(const std::vector<HostSegment>& preferred, const std::vector<HostSegment>& other,
-                                const std::vector<HostWork>& host_work) {
-  std::vector<HostSegment> both;
-  both.reserve(preferred.size() + other.size());
-  walk_both(preferred, other, [&](Interval when, const HostSegment& a, const HostSegment& b) {
-    const EventId event = activity_of(a, host_work) >= activity_of(b, host_work) ? a.event : b.event;
-    if (!both.empty() && both.back().event == event)
-      both.back().when.end = when.end;
-    else
-      both.push_back({when, event});
-  });
-  return both;
-}
-
-std::vector<Interval> working_time(const std::vector<HostSegment>& segments, const std::vector<HostWork>& host_work) {
+std::vector<Interval> working_time(const Trace& trace, TrackId thread, Interval window,
+                                   const std::vector<HostWork>& host_work) {
   std::vector<Interval> working;
-  for (const HostSegment& segment : segments)
-    if (activity_of(segment, host_work) == 2) working.push_back(segment.when);
-  return united(std::move(working));
+  HostSegmentWalk walk(trace, thread, window);
+  while (walk.next()) {
+    const auto& [when, event] = walk.segment();
+    if (activity_in(event, host_work) < 2) continue;
+    if (!working.empty() && working.back().end == when.begin)
+      working.back().end = when.end;
+    else
+      working.push_back(when);
+  }
+  return working;
 }
 
 Nanoseconds common_length(const std::vector<Interval>& a, const std::vector<Interval>& b) {
@@ -79,14 +59,40 @@ std::vector<TrackId> launching_threads(const Trace& trace, Interval window) {
   return threads;
 }
 
-std::vector<HostSegment> host_timeline(const Trace& trace, const std::vector<TrackId>& threads, Interval window,
-                                       const std::vector<HostWork>& host_work) {
-  std::vector<HostSegment> timeline;
-  for (const TrackId thread : threads) {
-    std::vector<HostSegment> segments = host_segments(trace, thread, window);
-    timeline = timeline.empty() ? std::move(segments) : merged(timeline, segments, host_work);
+HostTimeline::HostTimeline(const Trace& trace, const std::vector<TrackId>& threads, Interval window,
+                           const std::vector<HostWork>& host_work)
+    : host_work_(host_work), window_(window), segment_{{window.begin, window.begin}, kNoEvent} {
+  for (const TrackId thread : threads) threads_.emplace_back(trace, thread, window).next();
+}
+
+bool HostTimeline::next() {
+  if (segment_.when.end >= window_.end) return false;
+  segment_ = {{segment_.when.end, segment_.when.end}, shown()};
+  do {
+    advance();
+  } while (segment_.when.end < window_.end && shown() == segment_.event);
+  return true;
+}
+
+EventId HostTimeline::shown() const {
+  EventId shown = kNoEvent;
+  int most = 0;
+  for (const HostSegmentWalk& thread : threads_) {
+    const int activity = activity_in(thread.segment().event, host_work_);
+    if (activity <= most) continue;
+    most = activity;
+    shown = thread.segment().event;
   }
-  return timeline;
+  return shown;
+}
+
+// To where the next segment of any thread begins.
+void HostTimeline::advance() {
+  Nanoseconds change = window_.end;
+  for (const HostSegmentWalk& thread : threads_) change = std::min(change, thread.segment().when.end);
+  for (HostSegmentWalk& thread : threads_)
+    if (thread.segment().when.end == change) thread.next();
+  segment_.when.end = change;
 }
 
 std::vector<std::vector<TrackId>> independent_lanes(const Trace& trace, const std::vector<TrackId>& threads,
@@ -97,7 +103,7 @@ std::vector<std::vector<TrackId>> independent_lanes(const Trace& trace, const st
   };
   std::vector<Lane> lanes;
   for (const TrackId thread : threads) {
-    std::vector<Interval> working = working_time(host_segments(trace, thread, window), host_work);
+    std::vector<Interval> working = working_time(trace, thread, window, host_work);
     const auto hands_over = [&](const Lane& lane) {
       const auto lesser = static_cast<double>(std::min(total_length(working), total_length(lane.working)));
       return static_cast<double>(common_length(working, lane.working)) <= kOverlapOfIndependentThreads * lesser;

@@ -96,15 +96,16 @@ void GraphBuilder::add_lane(const std::vector<TrackId>& threads) {
   std::vector<StepGraph::HostNode> lane;
   std::size_t next_launch = 0, next_step = 0;
   HostTimeline timeline(trace_, threads, window_, host_work_);
-  while (const std::optional<HostSegment> segment = timeline.next()) {
+  while (timeline.next()) {
+    const HostSegment& segment = timeline.segment();
     StepGraph::HostNode node;
-    node.own = segment->when.length();
-    node.event = segment->event;
-    node.begins_event = segment->event != kNoEvent && trace_.events.start[segment->event] == segment->when.begin;
-    node.begins_step = next_step < timing_.steps.size() && timing_.steps[next_step].host.begin < segment->when.end;
+    node.own = segment.when.length();
+    node.event = segment.event;
+    node.begins_event = segment.event != kNoEvent && trace_.events.start[segment.event] == segment.when.begin;
+    node.begins_step = next_step < timing_.steps.size() && timing_.steps[next_step].host.begin < segment.when.end;
     if (node.begins_step) ++next_step;
-    add_works(node, *segment, launches, next_launch);
-    add_wait(node, *segment);
+    add_works(node, segment, launches, next_launch);
+    add_wait(node, segment);
     lane.push_back(node);
   }
   graph_.lanes_.push_back(std::move(lane));
