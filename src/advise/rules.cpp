@@ -26,6 +26,7 @@ extern const Rule kNoMixedPrecisionRule;
 extern const Rule kMisalignedDimsRule;
 extern const Rule kChannelsLastRule;
 extern const Rule kLayoutCopiesRule;
+extern const Rule kUnfusedAttentionRule;
 extern const Rule kUnfusedElementwiseRule;
 extern const Rule kExcessRecomputeRule;
 extern const Rule kSmallBatchRule;
@@ -61,6 +62,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kMisalignedDimsRule,
     &kChannelsLastRule,
     &kLayoutCopiesRule,
+    &kUnfusedAttentionRule,
     &kCompileCandidateRule,
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,
