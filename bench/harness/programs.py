@@ -1,5 +1,6 @@
 """The programs that are timed: ours and its peers, each as a function from file and runs to measurements."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,13 @@ def loading_process(file: TraceFile, runs: int) -> Measurement:
 
 def top_process(file: TraceFile, runs: int) -> Measurement:
     return timed("telltale top", file, [BIN / "telltale", "top", file.path], runs)
+
+
+def on_one_core(command: str, file: TraceFile, runs: int) -> Measurement:
+    """A command of ours that answers in JSON, with one core and one thread from its start to its end."""
+    core = min(os.sched_getaffinity(0))
+    return timed(f"telltale {command}, 1 core", file,
+                 ["taskset", "-c", core, BIN / "telltale", command, file.path, "--json", "--threads", 1], runs)
 
 
 def simdjson_walk(file: TraceFile, runs: int) -> tuple[Measurement, Measurement]:
