@@ -1,7 +1,10 @@
 #include "analysis/step_timing.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace telltale {
 namespace {
@@ -25,13 +28,18 @@ std::vector<StepSpan> steps_between(const std::vector<Nanoseconds>& times) {
   return spans;
 }
 
+// A program with several optimizers takes a step of each in turn: one of them is enough to tell its steps apart.
 std::vector<StepSpan> steps_of_optimizer(const Trace& trace) {
-  std::vector<Nanoseconds> ends;
+  std::map<StringId, std::vector<Nanoseconds>> ends_by_name;
   for (EventId event = 0; event < trace.events.size(); ++event)
     if (trace.events.kind[event] == Kind::kAnnotation && trace.name(event).starts_with(kOptimizerStep))
-      ends.push_back(trace.events.end(event));
-  std::sort(ends.begin(), ends.end());
-  return steps_between(ends);
+      ends_by_name[trace.events.name[event]].push_back(trace.events.end(event));
+  std::vector<Nanoseconds> chosen;
+  for (auto& [name, ends] : ends_by_name) {
+    std::sort(ends.begin(), ends.end());
+    if (chosen.empty() || std::pair(ends.size(), ends.back()) > std::pair(chosen.size(), chosen.back())) chosen = ends;
+  }
+  return steps_between(chosen);
 }
 
 TrackId busiest_thread(const Trace& trace) {
@@ -68,12 +76,13 @@ std::vector<StepSpan> steps_of_pattern(const Trace& trace) {
     repeated.starts.push_back(trace.events.start[event]);
     repeated.total += trace.events.duration[event];
   }
+  const auto is_better = [](const Repeated& a, const Repeated& b) {
+    return std::tuple(-a.depth, a.total, b.starts.front()) > std::tuple(-b.depth, b.total, a.starts.front());
+  };
   const Repeated* best = nullptr;
   for (const auto& [name, repeated] : by_name) {
     if (repeated.starts.size() < kLeastRepeats || repeated.total * 2 < trace.duration) continue;
-    if (best == nullptr || repeated.depth < best->depth ||
-        (repeated.depth == best->depth && repeated.total > best->total))
-      best = &repeated;
+    if (best == nullptr || is_better(repeated, *best)) best = &repeated;
   }
   return best == nullptr ? std::vector<StepSpan>{} : steps_between(best->starts);
 }
@@ -101,6 +110,19 @@ Nanoseconds median(std::vector<Nanoseconds> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
+// From the first work of one step to that of a later one, where there are two; else all there is.
+void measure_on_device(StepTiming& timing) {
+  const auto has_work = [](const StepSpan& step) { return step.device.length() > 0; };
+  const auto first = std::find_if(timing.steps.begin(), timing.steps.end(), has_work);
+  const auto last = std::find_if(timing.steps.rbegin(), timing.steps.rend(), has_work).base() - 1;
+  if (last->device.begin > first->device.begin) {
+    timing.window = {first->device.begin, last->device.begin};
+    timing.periods = static_cast<double>(last - first);
+  } else {
+    timing.window = {std::min(first->device.begin, last->device.begin), std::max(first->device.end, last->device.end)};
+  }
+}
+
 void measure_periods(StepTiming& timing) {
   const auto count = static_cast<Nanoseconds>(timing.steps.size());
   std::vector<Nanoseconds> longer;
@@ -113,16 +135,9 @@ void measure_periods(StepTiming& timing) {
   timing.device_period = busy / count;
   timing.median = median(longer);
 
-  const StepSpan &first = timing.steps.front(), &last = timing.steps.back();
-  timing.window = {first.host.begin, last.host.end};
+  timing.window = {timing.steps.front().host.begin, timing.steps.back().host.end};
   timing.periods = static_cast<double>(count);
-  if (timing.device_period <= timing.host_period) return;
-  if (count > 1 && last.device.begin > first.device.begin) {
-    timing.window = {first.device.begin, last.device.begin};
-    timing.periods = static_cast<double>(count - 1);
-  } else {
-    timing.window = {first.device.begin, last.device.end};
-  }
+  if (timing.device_period > timing.host_period) measure_on_device(timing);
 }
 
 }  // namespace

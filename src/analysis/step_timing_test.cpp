@@ -1,3 +1,284 @@
 #include "analysis/step_timing.h"
 
 #include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <set>
+#include <string>
+
+#include "analysis/testing/trace_sketch.h"
+
+namespace telltale {
+namespace {
+
+struct Program {
+  TraceSketch sketch;
+  TrackId main = sketch.thread("main"), stream = sketch.stream(0, 7);
+
+  void mark(int number, Nanoseconds start, Nanoseconds end) {
+    sketch.event(main, Kind::kAnnotation, "ProfilerStep#" + std::to_string(number), start, end);
+  }
+  TraceSketch::Handle launch(Nanoseconds called, Nanoseconds start, Nanoseconds end) {
+    const auto call = sketch.event(main, Kind::kRuntime, "cudaLaunchKernel", called, called + 1);
+    return sketch.work(stream, Kind::kKernel, "gemm", start, end, call);
+  }
+};
+
+std::vector<Interval> host_spans(const StepTiming& timing) {
+  std::vector<Interval> spans;
+  for (const StepSpan& step : timing.steps) spans.push_back(step.host);
+  return spans;
+}
+
+TEST(StepTiming, takes_the_marks_where_there_are_any) {
+  Program program;
+  program.mark(7, 100, 200);
+  program.mark(8, 200, 320);
+  program.mark(9, 320, 400);
+  for (const Nanoseconds at : {150, 250, 350})
+    program.sketch.event(program.main, Kind::kAnnotation, "Optimizer.step#SGD.step", at, at + 10);
+  const StepTiming timing = step_timing(program.sketch.build());
+  EXPECT_EQ(timing.source, StepSource::kMarks);
+  EXPECT_EQ(host_spans(timing), (std::vector<Interval>{{100, 200}, {200, 320}, {320, 400}}));
+  EXPECT_EQ(timing.steps[2].index, 9);
+  EXPECT_EQ(timing.host_period, 100);
+  EXPECT_EQ(timing.device_period, 0);
+  EXPECT_EQ(timing.median, 100);
+  EXPECT_EQ(timing.window, (Interval{100, 400}));
+  EXPECT_EQ(timing.periods, 3);
+  EXPECT_EQ(timing.period(), 100);
+}
+
+TEST(StepTiming, takes_only_the_steps_that_are_asked_for_and_all_when_there_are_none_of_them) {
+  Program program;
+  for (int step = 0; step < 5; ++step) program.mark(step, 100 * step, 100 * step + 100);
+  const Trace trace = program.sketch.build();
+  EXPECT_EQ(host_spans(step_timing(trace, StepRange{1, 2})), (std::vector<Interval>{{100, 200}, {200, 300}}));
+  EXPECT_EQ(step_timing(trace, StepRange{10, 12}).steps.size(), 5);
+}
+
+TEST(StepTiming, goes_from_the_end_of_one_optimizer_step_to_that_of_the_next_where_there_are_no_marks) {
+  Program program;
+  for (const Nanoseconds at : {80, 180, 300})
+    program.sketch.event(program.main, Kind::kAnnotation, "Optimizer.step#AdamW.step", at, at + 20);
+  const StepTiming timing = step_timing(program.sketch.build());
+  EXPECT_EQ(timing.source, StepSource::kOptimizer);
+  EXPECT_EQ(host_spans(timing), (std::vector<Interval>{{100, 200}, {200, 320}}));
+}
+
+TEST(StepTiming, counts_one_step_for_each_turn_of_several_optimizers) {
+  Program program;
+  for (const Nanoseconds at : {0, 100, 200}) {
+    program.sketch.event(program.main, Kind::kAnnotation, "Optimizer.step#SGD.step", at + 50, at + 60);
+    program.sketch.event(program.main, Kind::kAnnotation, "Optimizer.step#AdamW.step", at + 70, at + 80);
+  }
+  EXPECT_EQ(host_spans(step_timing(program.sketch.build())), (std::vector<Interval>{{80, 180}, {180, 280}}));
+}
+
+TEST(StepTiming, one_optimizer_step_makes_no_step) {
+  Program program;
+  program.sketch.event(program.main, Kind::kAnnotation, "Optimizer.step#AdamW.step", 80, 100);
+  const StepTiming timing = step_timing(program.sketch.build());
+  EXPECT_EQ(timing.source, StepSource::kWhole);
+  EXPECT_EQ(host_spans(timing), (std::vector<Interval>{{0, 100}}));
+}
+
+TEST(StepTiming, follows_the_call_nearest_to_the_top_that_repeats_and_covers_most_of_the_time) {
+  Program program;
+  program.sketch.event(program.main, Kind::kPython, "serve.py(1): main", 0, 1000);
+  program.sketch.event(program.main, Kind::kPython, "serve.py(3): warm_up", 0, 40);
+  for (const Nanoseconds at : {50, 350, 650}) {
+    program.sketch.event(program.main, Kind::kPython, "serve.py(9): answer", at, at + 250);
+    program.sketch.event(program.main, Kind::kPython, "model.py(5): forward", at + 10, at + 200);
+    program.sketch.event(program.main, Kind::kPython, "serve.py(20): log", at + 250, at + 260);
+  }
+  const StepTiming timing = step_timing(program.sketch.build());
+  EXPECT_EQ(timing.source, StepSource::kPattern);
+  EXPECT_EQ(host_spans(timing), (std::vector<Interval>{{50, 350}, {350, 650}}));
+}
+
+TEST(StepTiming, calls_that_cover_less_than_half_of_the_time_or_come_twice_are_no_pattern) {
+  Program rare;
+  for (const Nanoseconds at : {0, 500}) rare.sketch.op(rare.main, "forward", at, at + 500);
+  EXPECT_EQ(step_timing(rare.sketch.build()).source, StepSource::kWhole);
+  Program sparse;
+  for (const Nanoseconds at : {0, 300, 600, 900}) sparse.sketch.op(sparse.main, "forward", at, at + 100);
+  EXPECT_EQ(step_timing(sparse.sketch.build()).source, StepSource::kWhole);
+}
+
+TEST(StepTiming, an_empty_trace_is_one_step_of_no_length) {
+  const StepTiming timing = step_timing(TraceSketch().build());
+  EXPECT_EQ(timing.source, StepSource::kWhole);
+  ASSERT_EQ(timing.steps.size(), 1);
+  EXPECT_EQ(timing.period(), 0);
+  EXPECT_EQ(timing.median, 0);
+}
+
+TEST(StepTiming, marks_without_a_duration_do_no_harm) {
+  Program program;
+  program.mark(1, 100, 100);
+  program.mark(2, 100, 100);
+  program.launch(50, 60, 90);
+  const StepTiming timing = step_timing(program.sketch.build());
+  EXPECT_EQ(timing.steps.size(), 2);
+  EXPECT_EQ(timing.period(), 0);
+  EXPECT_EQ(timing.device_period, 0);
+}
+
+// Three steps of 100 on the host that launch 150 of work each: the device falls behind.
+Program running_ahead() {
+  Program program;
+  for (int step = 0; step < 3; ++step) {
+    program.mark(step, 100 * step, 100 * step + 100);
+    program.launch(100 * step + 10, 20 + 160 * step, 20 + 160 * step + 100);
+    program.launch(100 * step + 20, 20 + 160 * step + 105, 20 + 160 * step + 155);
+  }
+  return program;
+}
+
+TEST(StepTiming, takes_the_devices_period_where_the_host_runs_ahead) {
+  const StepTiming timing = step_timing(running_ahead().sketch.build());
+  EXPECT_EQ(timing.host_period, 100);
+  EXPECT_EQ(timing.device_period, 150);
+  EXPECT_EQ(timing.median, 150);
+  EXPECT_EQ(timing.window, (Interval{20, 20 + 2 * 160}));
+  EXPECT_EQ(timing.periods, 2);
+  EXPECT_EQ(timing.period(), 160);
+  EXPECT_EQ(timing.steps[1].device, (Interval{180, 335}));
+  EXPECT_EQ(timing.steps[1].device_busy, 150);
+}
+
+TEST(StepTiming, takes_the_hosts_period_where_the_device_keeps_up) {
+  Program program;
+  for (int step = 0; step < 3; ++step) {
+    program.mark(step, 100 * step, 100 * step + 100);
+    program.launch(100 * step + 10, 100 * step + 30, 100 * step + 120);
+  }
+  const StepTiming timing = step_timing(program.sketch.build());
+  EXPECT_EQ(timing.device_period, 90);
+  EXPECT_EQ(timing.window, (Interval{0, 300}));
+  EXPECT_EQ(timing.period(), 100);
+}
+
+TEST(StepTiming, one_step_that_outlasts_its_mark_is_as_long_as_its_work) {
+  Program program;
+  program.mark(0, 0, 100);
+  program.launch(10, 20, 220);
+  const StepTiming timing = step_timing(program.sketch.build());
+  EXPECT_EQ(timing.window, (Interval{20, 220}));
+  EXPECT_EQ(timing.period(), 200);
+}
+
+TEST(StepTiming, steps_without_device_work_do_not_set_the_ends_of_the_window) {
+  Program program;
+  for (int step = 0; step < 5; ++step) program.mark(step, 100 * step, 100 * step + 100);
+  for (int step = 1; step < 4; ++step) program.launch(100 * step + 10, 500 * step, 500 * step + 490);
+  const StepTiming timing = step_timing(program.sketch.build());
+  EXPECT_EQ(timing.device_period, 3 * 490 / 5);
+  EXPECT_EQ(timing.window, (Interval{500, 1500}));
+  EXPECT_EQ(timing.periods, 2);
+}
+
+TEST(StepTiming, a_single_step_with_work_among_several_is_shared_by_all) {
+  Program program;
+  for (int step = 0; step < 4; ++step) program.mark(step, 100 * step, 100 * step + 100);
+  program.launch(110, 150, 1150);
+  const StepTiming timing = step_timing(program.sketch.build());
+  EXPECT_EQ(timing.window, (Interval{150, 1150}));
+  EXPECT_EQ(timing.period(), 250);
+}
+
+TEST(StepTiming, work_without_a_launch_belongs_to_no_step) {
+  Program program;
+  program.mark(0, 0, 100);
+  program.sketch.event(program.stream, Kind::kKernel, "launched before", 5, 95);
+  program.launch(10, 95, 99);
+  program.launch(150, 160, 170);  // after the last step
+  const StepTiming timing = step_timing(program.sketch.build());
+  EXPECT_EQ(timing.steps[0].device_busy, 4);
+  EXPECT_EQ(timing.steps[0].device, (Interval{95, 99}));
+}
+
+TEST(StepTiming, work_counts_for_the_step_that_launched_it_and_each_instant_once) {
+  Program program;
+  const TrackId other = program.sketch.stream(0, 8);
+  program.mark(0, 0, 100);
+  program.mark(1, 100, 200);
+  program.launch(90, 110, 150);
+  const auto call = program.sketch.event(program.main, Kind::kRuntime, "cudaLaunchKernel", 95, 96);
+  program.sketch.work(other, Kind::kKernel, "gemm", 140, 160, call);
+  program.launch(100, 170, 175);
+  const StepTiming timing = step_timing(program.sketch.build());
+  EXPECT_EQ(timing.steps[0].device_busy, 50);
+  EXPECT_EQ(timing.steps[1].device_busy, 5);
+}
+
+// Brute force: each step's instants, one by one.
+TEST(StepTiming, device_time_agrees_with_every_single_instant) {
+  std::mt19937 random(9);
+  const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+  for (int round = 0; round < 200; ++round) {
+    Program program;
+    const std::array streams = {program.stream, program.sketch.stream(0, 8)};
+    for (int step = 0; step < 3; ++step) program.mark(step, 40 * step, 40 * step + 40);
+    std::array<std::set<Nanoseconds>, 3> instants;
+    for (int i = 0; i < 12; ++i) {
+      const Nanoseconds called = pick(0, 130), start = pick(0, 200), end = start + pick(0, 20);
+      const auto call = program.sketch.event(program.main, Kind::kRuntime, "cudaLaunchKernel", called, called + 1);
+      program.sketch.work(streams[static_cast<std::size_t>(pick(0, 1))], Kind::kKernel, "gemm", start, end, call);
+      for (Nanoseconds at = start; called < 120 && at < end; ++at)
+        instants[static_cast<std::size_t>(called / 40)].insert(at);
+    }
+    const StepTiming timing = step_timing(program.sketch.build());
+    Nanoseconds busy = 0;
+    for (std::size_t step = 0; step < 3; ++step) {
+      ASSERT_EQ(timing.steps[step].device_busy, static_cast<Nanoseconds>(instants[step].size()));
+      busy += timing.steps[step].device_busy;
+      if (!instants[step].empty()) {
+        ASSERT_EQ(timing.steps[step].device.begin, *instants[step].begin());
+        ASSERT_EQ(timing.steps[step].device.end, *instants[step].rbegin() + 1);
+      }
+    }
+    ASSERT_EQ(timing.device_period, busy / 3);
+    ASSERT_EQ(timing.host_period, 40);
+    ASSERT_GT(timing.window.length(), 0);
+    ASSERT_TRUE(timing.device_period > 40 || timing.period() == 40);
+  }
+}
+
+TEST(StepAt, a_step_has_its_beginning_and_not_its_end) {
+  Program program;
+  program.mark(0, 100, 200);
+  program.mark(1, 250, 300);
+  const StepTiming timing = step_timing(program.sketch.build());
+  EXPECT_EQ(step_at(timing, 99), -1);
+  EXPECT_EQ(step_at(timing, 100), 0);
+  EXPECT_EQ(step_at(timing, 199), 0);
+  EXPECT_EQ(step_at(timing, 200), -1);
+  EXPECT_EQ(step_at(timing, 250), 1);
+  EXPECT_EQ(step_at(timing, 300), -1);
+}
+
+TEST(IsInSteps, device_work_is_where_its_launch_is) {
+  Program program;
+  program.mark(0, 100, 200);
+  const auto late = program.launch(150, 500, 510), before = program.launch(50, 120, 130);
+  const auto unknown = program.sketch.event(program.stream, Kind::kKernel, "launched before", 160, 165);
+  const Trace trace = program.sketch.build();
+  const StepTiming timing = step_timing(trace);
+  EXPECT_TRUE(is_in_steps(trace, timing, program.sketch.id(late)));
+  EXPECT_FALSE(is_in_steps(trace, timing, program.sketch.id(before)));
+  EXPECT_FALSE(is_in_steps(trace, timing, program.sketch.id(unknown)));
+  EXPECT_TRUE(is_in_steps(trace, timing, trace.launch_of(program.sketch.id(late))));
+}
+
+TEST(StepSource, has_words) {
+  EXPECT_EQ(name_of(StepSource::kMarks), "marks");
+  EXPECT_EQ(name_of(StepSource::kOptimizer), "optimizer");
+  EXPECT_EQ(name_of(StepSource::kPattern), "pattern");
+  EXPECT_EQ(name_of(StepSource::kWhole), "whole_trace");
+}
+
+}  // namespace
+}  // namespace telltale
