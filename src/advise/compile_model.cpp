@@ -73,10 +73,14 @@ bool moves_memory_only(WorkClass work) {
 }  // namespace
 
 CompileModel::CompileModel(const Facts& facts)
-    : facts_(facts), is_in_region_(facts.trace.events.size()), stays_(facts.trace.events.size()) {
+    : facts_(facts),
+      is_in_region_(facts.trace.events.size()),
+      stays_(facts.trace.events.size()),
+      is_conversion_(names_where(facts.trace, is_layout_conversion)) {
   find_region();
   find_chains();
   find_obstacles();
+  if (applies()) replay_edits();
 }
 
 void CompileModel::find_region() {
@@ -146,7 +150,7 @@ void CompileModel::find_chains() {
     run.clear();
   };
   for (const DeviceCall* call : calls) {
-    if (is_layout_conversion(trace.name(call->event))) continue;
+    if (is_conversion_[trace.events.name[call->event]]) continue;
     if (moves_memory_only(call->work))
       run[elements_of(trace, call->op)].push_back(call);
     else
@@ -237,9 +241,12 @@ bool CompileModel::is_shortened(EventId event) const {
   return is_overhead && is_in_region_[event] && !stays_[event];
 }
 
-bool CompileModel::may_want_graphs() const {
-  const ReplayedStep step = facts_.graph.replay(compiled());
-  return static_cast<double>(step.host_busy) >= kShareOfBusyHost * static_cast<double>(step.period);
+void CompileModel::replay_edits() {
+  const ReplayedStep plain = facts_.graph.replay(compiled());
+  saved_ = facts_.step - plain.period;
+  may_want_graphs_ = static_cast<double>(plain.host_busy) >= kShareOfBusyHost * static_cast<double>(plain.period);
+  saved_with_graphs_ = facts_.saved_by(compiled_with_graphs());
+  saved_by_fusing_ = facts_.saved_by(fused());
 }
 
 Edit CompileModel::fused() const {
@@ -263,12 +270,12 @@ Edit CompileModel::edited(float host_share, Nanoseconds added_host) const {
   fuse_chains(edit);
   const bool has_conversions =
       std::any_of(facts_.diagnosis.kernels.calls.begin(), facts_.diagnosis.kernels.calls.end(),
-                  [&](const DeviceCall& call) { return is_layout_conversion(trace.name(call.event)); });
+                  [&](const DeviceCall& call) { return is_conversion_[trace.events.name[call.event]]; });
   for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
     const EventId launch = trace.launch_of(call.event);
     if (launch == kNoEvent || !is_in_region_[launch]) continue;
     if (host_share == 0) edit.run_in_graph(trace, call.event);
-    if (is_layout_conversion(trace.name(call.event)))
+    if (is_conversion_[trace.events.name[call.event]])
       edit.scale_event(trace, call.event, 0);
     else if (is_misaligned_product(facts_, call))
       edit.scale_event(trace, call.event, kTimeLeftByPadding);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "advise/compile_model.h"
 #include "replay/observer.h"
 
 namespace telltale {
@@ -36,6 +37,11 @@ double Facts::percent_of_step(Nanoseconds time) const {
 }
 
 bool Facts::is_in_steps(EventId event) const { return telltale::is_in_steps(trace, diagnosis.timing, event); }
+
+const CompileModel& Facts::compile_model() const {
+  std::call_once(compile_model_is_made_, [this] { compile_model_ = std::make_shared<const CompileModel>(*this); });
+  return *compile_model_;
+}
 
 bool Facts::is_device_bound() const {
   return static_cast<double>(diagnosis.timing.device_period) >= kShareOfDeviceBound * static_cast<double>(step);

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +18,8 @@
 #include "trace/trace.h"
 
 namespace telltale {
+
+class CompileModel;
 
 struct Facts {
   // `diagnosis` has everything but findings; both must outlive the facts.
@@ -38,8 +42,14 @@ struct Facts {
   double steps() const { return static_cast<double>(diagnosis.timing.steps.size()); }
   // Whether a host event begins within a step, or the launch of device work does.
   bool is_in_steps(EventId event) const;
+  // What torch.compile would do. Made when it is first asked for, since several rules want it; see compile_model.h.
+  const CompileModel& compile_model() const;
   // The device is at work for nearly the whole unobserved step: shortening the host buys nothing.
   bool is_device_bound() const;
+
+ private:
+  mutable std::once_flag compile_model_is_made_;
+  mutable std::shared_ptr<const CompileModel> compile_model_;
 };
 
 // By name: whether the name passes the test. Asked once for each distinct name.

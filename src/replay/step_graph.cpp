@@ -8,8 +8,9 @@ namespace telltale {
 
 namespace {
 
-// Rounds until the pace of a step no longer depends on how the first one began.
-constexpr int kRounds = 4;
+// Steps until their pace no longer depends on how the first one began, and rounds at most and at least.
+constexpr std::int64_t kStepsUntilSteady = 8;
+constexpr std::int64_t kMostRounds = 4, kLeastRounds = 2;
 // A node of a CUDA graph begins this long after the one before it, at most.
 constexpr Nanoseconds kGraphNodeDelay = 1'000;
 // Observing takes at most this share of a stretch of host time: however many calls were recorded, programs took at most
@@ -31,16 +32,17 @@ class Simulation {
         work_end_(graph.works_.size(), 0) {}
 
   ReplayedStep run() {
+    const Nanoseconds rounds = std::clamp(1 + kStepsUntilSteady / graph_.steps_, kLeastRounds, kMostRounds);
     Nanoseconds before = 0;
-    for (int round = 0; round < kRounds; ++round) {
+    for (Nanoseconds round = 0; round < rounds; ++round) {
       before = latest();
       run_round();
     }
     const Nanoseconds steps = graph_.steps_;
     ReplayedStep step;
     step.period = (latest() - before) / steps;
-    step.device_busy = device_busy_ / (steps * kRounds);
-    for (const LaneClock& lane : lanes_) step.host_busy = std::max(step.host_busy, lane.busy / (steps * kRounds));
+    step.device_busy = device_busy_ / (steps * rounds);
+    for (const LaneClock& lane : lanes_) step.host_busy = std::max(step.host_busy, lane.busy / (steps * rounds));
     return step;
   }
 

@@ -16,15 +16,15 @@ constexpr double kPercentOfChains = 5;
 constexpr double kUncertainty = 0.25;
 
 std::vector<Finding> find(const Facts& facts) {
-  const CompileModel model(facts);
+  const CompileModel& model = facts.compile_model();
   if (!model.applies()) return {};
-  const Nanoseconds plain = facts.saved_by(model.compiled());
-  const Nanoseconds graphs = facts.saved_by(model.compiled_with_graphs());
+  const Nanoseconds plain = model.saved();
+  const Nanoseconds graphs = model.saved_with_graphs();
   // CUDA graphs fix all addresses and shapes: not where the host has time to spare.
   const bool wants_graphs = graphs >= plain && model.may_want_graphs();
   const Nanoseconds likely = wants_graphs ? graphs : plain;
   if (facts.percent_of_step(likely) < kLeastPercent) return {};
-  if (!wants_graphs && facts.percent_of_step(facts.saved_by(model.fused())) >= kPercentOfChains) return {};
+  if (!wants_graphs && facts.percent_of_step(model.saved_by_fusing()) >= kPercentOfChains) return {};
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);

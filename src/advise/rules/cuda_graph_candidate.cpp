@@ -13,7 +13,7 @@ constexpr double kUncertainty = 0.2;
 
 std::vector<Finding> find(const Facts& facts) {
   // A backward pass can be captured only together with its optimizer and fixed inputs, which torch.compile does better.
-  if (!facts.diagnosis.breakdown.has_device || CompileModel(facts).has_backward()) return {};
+  if (!facts.diagnosis.breakdown.has_device || facts.compile_model().has_backward()) return {};
   const std::optional<Edit> edit = captured_in_graph(facts);
   if (!edit) return {};
   const Nanoseconds likely = facts.saved_by(*edit);

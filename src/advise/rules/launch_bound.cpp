@@ -37,14 +37,14 @@ struct Remedy {
 // CUDA graphs by hand where the step repeats itself without a backward pass, by torch.compile elsewhere; where waits
 // cut the step into pieces, only more work a launch helps.
 Remedy best_remedy(const Facts& facts) {
-  const CompileModel model(facts);
+  const CompileModel& model = facts.compile_model();
   if (const std::optional<Edit> graph = captured_in_graph(facts); graph && !model.has_backward())
     return {facts.saved_by(*graph),
             {"cuda_graph", "Capture the step in a CUDA graph and replay it.",
              "+ graph = torch.cuda.CUDAGraph()\n+ with torch.cuda.graph(graph):\n+     output = model(static_input)\n"
              "- output = model(x)\n+ static_input.copy_(x); graph.replay()"}};
   if (model.applies())
-    return {facts.saved_by(model.compiled_with_graphs()),
+    return {model.saved_with_graphs(),
             {"compile_graphs", "Compile the model with CUDA graphs, so that a step is a few launches.",
              "+ model = torch.compile(model, mode=\"reduce-overhead\")"}};
   if (has_memory_for_doubled_batch(facts).value_or(true))

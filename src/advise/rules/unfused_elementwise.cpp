@@ -16,7 +16,7 @@ constexpr double kLeastPercent = 5;
 constexpr double kUncertainty = 0.25;
 
 std::vector<Finding> find(const Facts& facts) {
-  const CompileModel model(facts);
+  const CompileModel& model = facts.compile_model();
   if (!model.applies()) return {};
   const FusedChain* worst = nullptr;
   std::size_t count = 0, kernels = 0;
@@ -26,11 +26,11 @@ std::vector<Finding> find(const Facts& facts) {
     kernels += chain.kernels.size();
     if (worst == nullptr || chain.total - chain.fused > worst->total - worst->fused) worst = &chain;
   }
-  if (worst == nullptr || facts.percent_of_step(facts.saved_by(model.fused())) < kLeastPercent) return {};
+  if (worst == nullptr || facts.percent_of_step(model.saved_by_fusing()) < kLeastPercent) return {};
 
   Finding finding;
   // What compiling buys: the fix fuses the chains, and does the rest as well.
-  finding.saving = saving_around(facts, facts.saved_by(model.compiled()), kUncertainty);
+  finding.saving = saving_around(facts, model.saved(), kUncertainty);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
   finding.evidence = worst->kernels;
   finding.source = source_line(facts.trace, worst->kernels.front());
