@@ -44,4 +44,11 @@ std::vector<std::vector<EventId>> work_of_stretches(const Facts& facts, std::spa
   return work;
 }
 
+void drop_operators(const Facts& facts, Edit& edit, EventId first, EventId end) {
+  for (EventId event = first; event < end; ++event) {
+    const HostWork work = facts.host_work[event];
+    if (work == HostWork::kOperators || work == HostWork::kLaunching) edit.scale_event(facts.trace, event, 0);
+  }
+}
+
 }  // namespace telltale

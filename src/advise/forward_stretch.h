@@ -30,4 +30,7 @@ EventId outermost_operator_apart(const Trace& trace, EventId event, EventId othe
 std::vector<std::vector<EventId>> work_of_stretches(const Facts& facts, std::span<const ForwardStretch> stretches,
                                                     std::span<const BackwardCall> backward);
 
+// The host no longer calls the operators in [first, end), nor launches for them; Python stays.
+void drop_operators(const Facts& facts, Edit& edit, EventId first, EventId end);
+
 }  // namespace telltale

@@ -27,6 +27,7 @@ extern const Rule kMisalignedDimsRule;
 extern const Rule kChannelsLastRule;
 extern const Rule kLayoutCopiesRule;
 extern const Rule kUnfusedAttentionRule;
+extern const Rule kUnfusedNormRule;
 extern const Rule kUnfusedElementwiseRule;
 extern const Rule kExcessRecomputeRule;
 extern const Rule kSmallBatchRule;
@@ -63,6 +64,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kChannelsLastRule,
     &kLayoutCopiesRule,
     &kUnfusedAttentionRule,
+    &kUnfusedNormRule,
     &kCompileCandidateRule,
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,

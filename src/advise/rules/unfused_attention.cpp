@@ -38,14 +38,6 @@ double left_when_fused(double flops, double flops_a_second, Nanoseconds total) {
   return std::min(1.0, flops / flops_a_second * 1e9 / static_cast<double>(total));
 }
 
-// Operators and launches go, but for those of the products, which stand for the one call that remains.
-void drop_host_time(const Facts& facts, Edit& edit, EventId first, EventId end) {
-  for (EventId event = first; event < end; ++event) {
-    const HostWork work = facts.host_work[event];
-    if (work == HostWork::kOperators || work == HostWork::kLaunching) edit.scale_event(facts.trace, event, 0);
-  }
-}
-
 bool is_of_product(std::string_view backward_op) {
   return backward_op.find("bmm") != std::string_view::npos || backward_op.find("Bmm") != std::string_view::npos;
 }
@@ -72,10 +64,11 @@ std::vector<Finding> find(const Facts& facts) {
       kernels.add(kernel);
       edit.scale_event(trace, kernel, static_cast<float>(left));
     }
-    drop_host_time(facts, edit, subtree_end(trace, attention.first_product), attention.last_product);
+    // The products' own calls stand for the one that remains.
+    drop_operators(facts, edit, subtree_end(trace, attention.first_product), attention.last_product);
   }
   for (const BackwardCall& call : backward)
-    if (!is_of_product(trace.name(call.op))) drop_host_time(facts, edit, call.op, subtree_end(trace, call.op));
+    if (!is_of_product(trace.name(call.op))) drop_operators(facts, edit, call.op, subtree_end(trace, call.op));
   const Nanoseconds likely = facts.saved_by(edit);
   if (kernels.empty() || likely <= 0) return {};
 
