@@ -120,8 +120,7 @@ std::string pace_of(const WhatIf& answer) {
   }
   if (!answer.has_device) return fmt::format("The host then works for {} of the step.", host);
   return fmt::format(
-      "Neither sets the pace alone: the GPU then works for {} of the step, the host for {}, and they "
-      "wait for each other.",
+      "Neither works all the time: the GPU then works for {} of the step, the host for {}; the rest is waits and gaps.",
       device, host);
 }
 
