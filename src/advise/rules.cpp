@@ -28,6 +28,7 @@ extern const Rule kChannelsLastRule;
 extern const Rule kLayoutCopiesRule;
 extern const Rule kUnfusedAttentionRule;
 extern const Rule kUnfusedNormRule;
+extern const Rule kZeroGradMemsetRule;
 extern const Rule kUnfusedElementwiseRule;
 extern const Rule kExcessRecomputeRule;
 extern const Rule kSmallBatchRule;
@@ -65,6 +66,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kLayoutCopiesRule,
     &kUnfusedAttentionRule,
     &kUnfusedNormRule,
+    &kZeroGradMemsetRule,
     &kCompileCandidateRule,
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,
