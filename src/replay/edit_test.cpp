@@ -1,3 +1,101 @@
 #include "replay/edit.h"
 
 #include <gtest/gtest.h>
+
+#include "analysis/testing/trace_sketch.h"
+
+namespace telltale {
+namespace {
+
+std::vector<EventId> listed(std::span<const EventId> events) { return {events.begin(), events.end()}; }
+
+// An operator with a launch on either side of another operator, and one launch behind it.
+struct Program {
+  TraceSketch sketch;
+  TrackId main = sketch.thread("main"), stream = sketch.stream(0, 7);
+  TraceSketch::Handle outer = sketch.op(main, "outer", 0, 100);
+  TraceSketch::Handle first_call = sketch.event(main, Kind::kRuntime, "cudaLaunchKernel", 10, 20);
+  TraceSketch::Handle inner = sketch.op(main, "inner", 30, 60);
+  TraceSketch::Handle second_call = sketch.event(main, Kind::kRuntime, "cudaGraphLaunch", 40, 50);
+  TraceSketch::Handle later_call = sketch.event(main, Kind::kRuntime, "cudaLaunchKernel", 100, 110);
+  TraceSketch::Handle first = sketch.work(stream, Kind::kKernel, "a", 200, 210, first_call);
+  TraceSketch::Handle second = sketch.work(stream, Kind::kKernel, "b", 210, 220, second_call);
+  TraceSketch::Handle third = sketch.work(stream, Kind::kMemset, "c", 220, 230, second_call);
+  TraceSketch::Handle unlaunched = sketch.event(stream, Kind::kKernel, "launched before", 100, 110);
+  TraceSketch::Handle last = sketch.work(stream, Kind::kKernel, "d", 240, 250, later_call);
+  Trace trace = sketch.build();
+
+  EventId id(TraceSketch::Handle handle) const { return sketch.id(handle); }
+};
+
+TEST(LaunchedWork, is_found_by_the_call_that_launched_it) {
+  const Program program;
+  const LaunchedWork launched(program.trace);
+  EXPECT_EQ(listed(launched.of(program.id(program.first_call))), (std::vector{program.id(program.first)}));
+  EXPECT_EQ(listed(launched.of(program.id(program.second_call))),
+            (std::vector{program.id(program.second), program.id(program.third)}));
+  EXPECT_TRUE(launched.of(program.id(program.outer)).empty());
+  EXPECT_TRUE(launched.of(program.id(program.first)).empty());
+}
+
+TEST(LaunchedWork, of_a_range_is_that_of_all_calls_in_it) {
+  const Program program;
+  const LaunchedWork launched(program.trace);
+  const EventId outer = program.id(program.outer);
+  EXPECT_EQ(listed(launched.of_range(outer, subtree_end(program.trace, outer))),
+            (std::vector{program.id(program.first), program.id(program.second), program.id(program.third)}));
+  EXPECT_TRUE(launched.of_range(outer, outer).empty());
+}
+
+TEST(LaunchedWork, of_an_empty_trace_is_none) {
+  const Trace trace = TraceSketch().build();
+  EXPECT_TRUE(LaunchedWork(trace).of_range(0, 0).empty());
+}
+
+TEST(SubtreeEnd, comes_behind_everything_that_an_event_contains) {
+  const Program program;
+  EXPECT_EQ(subtree_end(program.trace, program.id(program.outer)), program.id(program.later_call));
+  EXPECT_EQ(subtree_end(program.trace, program.id(program.inner)), program.id(program.second_call) + 1);
+  EXPECT_EQ(subtree_end(program.trace, program.id(program.first_call)), program.id(program.first_call) + 1);
+  // The last of its thread: what follows stands on a stream.
+  EXPECT_EQ(subtree_end(program.trace, program.id(program.later_call)), program.id(program.later_call) + 1);
+}
+
+TEST(Edit, factors_of_one_event_multiply) {
+  const Program program;
+  Edit edit;
+  EXPECT_TRUE(edit.scale.empty());
+  edit.scale_event(program.trace, program.id(program.inner), 0.5F);
+  edit.scale_event(program.trace, program.id(program.inner), 0.5F);
+  ASSERT_EQ(edit.scale.size(), program.trace.events.size());
+  EXPECT_EQ(edit.scale[program.id(program.inner)], 0.25F);
+  EXPECT_EQ(edit.scale[program.id(program.outer)], 1.0F);
+}
+
+TEST(Edit, marks_waits_and_nodes_of_graphs_one_by_one) {
+  const Program program;
+  Edit edit;
+  edit.drop_wait(program.trace, program.id(program.second_call));
+  edit.run_in_graph(program.trace, program.id(program.first));
+  EXPECT_TRUE(edit.is_free_of_waiting[program.id(program.second_call)]);
+  EXPECT_FALSE(edit.is_free_of_waiting[program.id(program.first_call)]);
+  EXPECT_TRUE(edit.is_graph_node[program.id(program.first)]);
+  EXPECT_FALSE(edit.is_graph_node[program.id(program.second)]);
+}
+
+TEST(Edit, a_subtree_takes_its_device_work_along) {
+  const Program program;
+  Edit edit;
+  edit.scale_subtree(program.trace, LaunchedWork(program.trace), program.id(program.inner), 0.5F, 0.0F);
+  EXPECT_EQ(edit.scale[program.id(program.outer)], 1.0F);
+  EXPECT_EQ(edit.scale[program.id(program.first_call)], 1.0F);
+  EXPECT_EQ(edit.scale[program.id(program.first)], 1.0F);
+  EXPECT_EQ(edit.scale[program.id(program.inner)], 0.5F);
+  EXPECT_EQ(edit.scale[program.id(program.second_call)], 0.5F);
+  EXPECT_EQ(edit.scale[program.id(program.second)], 0.0F);
+  EXPECT_EQ(edit.scale[program.id(program.third)], 0.0F);
+  EXPECT_EQ(edit.scale[program.id(program.last)], 1.0F);
+}
+
+}  // namespace
+}  // namespace telltale

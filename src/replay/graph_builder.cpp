@@ -17,8 +17,8 @@ constexpr Nanoseconds kWaitingCallOwn = 2'000;
 constexpr Nanoseconds kLongestLaunch = 10'000;
 // Clocks of host and device agree to about this much.
 constexpr Nanoseconds kClockSlack = 1'000;
-// How far back work of other streams is searched for a dependency.
-constexpr std::size_t kSearchedWorks = 64;
+// How far back the works of a stream are searched for one that had ended: so many launches wait in a driver's queue.
+constexpr std::size_t kSearchedWorks = 1024;
 // CUDA_LAUNCH_BLOCKING: the share of launching calls that end behind their kernel, counted among kernels long enough to
 // outlive a call that does not wait.
 constexpr double kShareOfBlockingLaunches = 0.9;

@@ -94,7 +94,8 @@ class Simulation {
   void begin_step(LaneClock& lane) {
     lane.now += edit_.added_host_ns;
     lane.busy += edit_.added_host_ns;
-    if (edit_.added_device_ns == 0 || stream_end_.empty()) return;
+    const bool is_first_lane = &lane == &lanes_.front();  // device work is added once a step, not once a lane
+    if (!is_first_lane || edit_.added_device_ns == 0 || stream_end_.empty()) return;
     stream_end_[0] = std::max(stream_end_[0], lane.now) + edit_.added_device_ns;
     device_busy_ += edit_.added_device_ns;
   }
@@ -111,7 +112,7 @@ class Simulation {
     const Nanoseconds delay = is_graph_node ? std::min(work.after_previous, kGraphNodeDelay) : work.after_previous;
     if (stream_end_[work.stream] > 0) start = std::max(start, stream_end_[work.stream] + delay);
     if (work.other != StepGraph::kNone) start = std::max(start, work_end_[work.other] + work.after_other);
-    const auto duration = static_cast<Nanoseconds>(static_cast<float>(work.duration) * scale);
+    const auto duration = static_cast<Nanoseconds>(static_cast<double>(work.duration) * scale);
     const Nanoseconds end = start + duration;
     device_busy_ += std::max<Nanoseconds>(0, end - std::max(start, covered_));
     covered_ = std::max(covered_, end);
