@@ -5,9 +5,8 @@
 
 namespace telltale {
 
-// The step at twice the batch: device work takes twice as long, but for the optimizer and for kernels that leave
-// multiprocessors empty; so do loading, copies from the host and long operators on the CPU. Python, dispatch and
-// launches stay.
+// The step at twice the batch: device work takes up to twice as long (see batch_growth.h); loading, copies from the
+// host and long operators on the CPU take twice as long. Python, dispatch and launches stay.
 Edit doubled_batch(const Facts& facts);
 
 // What a sample costs less at twice the batch, as time of a step at the present one. Negative when it would cost more.

@@ -31,6 +31,7 @@ extern const Rule kUnfusedNormRule;
 extern const Rule kZeroGradMemsetRule;
 extern const Rule kUnfusedElementwiseRule;
 extern const Rule kExcessRecomputeRule;
+extern const Rule kUnderfilledGpuRule;
 extern const Rule kSmallBatchRule;
 extern const Rule kCompileCandidateRule;
 extern const Rule kAllocatorChurnRule;
@@ -70,6 +71,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kCompileCandidateRule,
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,
+    &kUnderfilledGpuRule,
     &kSmallBatchRule,
     &kAllocatorChurnRule,
     &kMemoryLeakRule,
