@@ -72,13 +72,14 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 extern const Rule kAllocatorChurnRule;
-const Rule kAllocatorChurnRule = {{"allocator_churn", "Memory fetched anew in every step",
-                                   "Calls of cudaMalloc or cudaFree in the last step and in more than half of all.",
-                                   "CUDA activities; stacks for the line.",
-                                   "The steps are replayed without the frees and without the allocations. Of what the "
-                                   "allocations save one half counts: "
-                                   "recording makes them slower.",
-                                   ""},
-                                  find};
+const Rule kAllocatorChurnRule = {
+    {"allocator_churn", "Memory fetched anew in every step",
+     "Calls of cudaMalloc or cudaFree in the last step and in more than half of all.",
+     "CUDA activities; stacks for the line.",
+     "The steps are replayed without the frees and without the allocations. Of what the "
+     "allocations save one half counts: "
+     "recording makes them slower.",
+     "Promised and gained, in percent of the step: 9 and 15 (empty_cache_every_step), 11 and 12 (longer_every_step)."},
+    find};
 
 }  // namespace telltale

@@ -72,7 +72,8 @@ const Rule kChannelsLastRule = {
     {"channels_last", "Convolutions on images with the channels first",
      "cuDNN's kernels that convert between NCHW and NHWC, for at least 3 % of the device's time.",
      "CUDA activities; shapes for the roofline of batch norms.",
-     "The steps are replayed without the conversions, and with batch norms at half of their roofline.", ""},
+     "The steps are replayed without the conversions, and with batch norms at half of their roofline.",
+     "Promised and gained, in percent of the step: 50 and 48 (convolutions_in_nchw), 28 and 30 (no_mixed_precision)."},
     find};
 
 }  // namespace telltale

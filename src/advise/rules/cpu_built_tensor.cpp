@@ -66,7 +66,8 @@ const Rule kCpuBuiltTensorRule = {
      "Operators that fill a tensor on the CPU (randn, zeros, full, arange and the like) whose result is then copied to "
      "the device.",
      "CPU and CUDA activities; shapes, to know for sure which tensor is copied; stacks for the line.",
-     "The steps are replayed without the copies, and with operators that launch a kernel instead of filling.", ""},
+     "The steps are replayed without the copies, and with operators that launch a kernel instead of filling.",
+     "Promised and gained, in percent of the step: 73 and 70 (noise_made_on_cpu)."},
     find};
 
 }  // namespace telltale

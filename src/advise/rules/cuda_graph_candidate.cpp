@@ -49,7 +49,8 @@ const Rule kCudaGraphCandidateRule = {
      "not "
      "allocate device memory.",
      "CPU and CUDA activities, two steps or more.",
-     "The steps are replayed with all kernels as nodes of one graph, at one launch a step.", ""},
+     "The steps are replayed with all kernels as nodes of one graph, at one launch a step.",
+     "Joined with launch_bound, which proposes the same: 84 % promised, 89 gained (decode_launch_bound)."},
     find};
 
 }  // namespace telltale

@@ -51,7 +51,7 @@ const Rule kDataLoadingRule = {
      "CPU activities; torch's own annotation of the loader is enough, stacks add the line.",
      "The steps are replayed with batches that are ready when they are asked for; but no step becomes shorter than "
      "eight workers need for a batch, which is a fifth of what one needs.",
-     ""},
+     "Promised and gained, in percent of the step: 78 and 79 (loader_no_workers), 80 and 78 (one_loader_worker)."},
     find};
 
 }  // namespace telltale

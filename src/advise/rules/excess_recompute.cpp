@@ -105,12 +105,14 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 extern const Rule kExcessRecomputeRule;
-const Rule kExcessRecomputeRule = {{"excess_recompute", "Checkpointing without need",
-                                    "Calls of torch.utils.checkpoint within the backward pass that launch device work, "
-                                    "while the peak is below half of "
-                                    "the device's memory.",
-                                    "CPU and CUDA activities, and stacks; memory events to know the peak.",
-                                    "The steps are replayed without those calls and the work they launch.", ""},
-                                   find};
+const Rule kExcessRecomputeRule = {
+    {"excess_recompute", "Checkpointing without need",
+     "Calls of torch.utils.checkpoint within the backward pass that launch device work, "
+     "while the peak is below half of "
+     "the device's memory.",
+     "CPU and CUDA activities, and stacks; memory events to know the peak.",
+     "The steps are replayed without those calls and the work they launch.",
+     "Promised and gained, in percent of the step: 42 and 48 (gradient_checkpointing_unneeded)."},
+    find};
 
 }  // namespace telltale

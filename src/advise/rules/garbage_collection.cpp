@@ -40,11 +40,11 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 extern const Rule kGarbageCollectionRule;
-const Rule kGarbageCollectionRule = {
-    {"garbage_collection", "Garbage collection in the step",
-     "Collections of Python's garbage collector on the thread that feeds the device.",
-     "Stacks, or a recorder that marks collections.",
-     "The steps are replayed with collections that take a twentieth of their time.", ""},
-    find};
+const Rule kGarbageCollectionRule = {{"garbage_collection", "Garbage collection in the step",
+                                      "Collections of Python's garbage collector on the thread that feeds the device.",
+                                      "Stacks, or a recorder that marks collections.",
+                                      "The steps are replayed with collections that take a twentieth of their time.",
+                                      "Promised and gained, in percent of the step: 45 and 54 (collect_every_step)."},
+                                     find};
 
 }  // namespace telltale

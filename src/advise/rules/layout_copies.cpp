@@ -122,7 +122,8 @@ const Rule kLayoutCopiesRule = {
      "with "
      "contiguous() or clone() and that take 3 % of the step.",
      "CPU and CUDA activities; shapes, which bring the strides, to tell them from other copies.",
-     "The steps are replayed without these copies and without those of their gradients.", ""},
+     "The steps are replayed without these copies and without those of their gradients.",
+     "Promised and gained, in percent of the step: 23 and 27 (layout_back_and_forth)."},
     find};
 
 }  // namespace telltale

@@ -36,7 +36,7 @@ const Rule kLoaderNoWorkersRule = {
      "Batches that are made by the thread that asks for them: torch's single-process iterator, or calls of the dataset "
      "within the loader.",
      "CPU activities; torch's own annotation of the loader is enough.",
-     "As for data_loading, of which it is the cause.", ""},
+     "As for data_loading, of which it is the cause.", "Joined with data_loading, which promises the same; see there."},
     find};
 
 }  // namespace telltale

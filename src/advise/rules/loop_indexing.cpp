@@ -82,7 +82,7 @@ const Rule kLoopIndexingRule = {
      "CPU and CUDA activities; shapes and their values tell rows apart, stacks give the line.",
      "The steps are replayed with the loop's calls, the device work they launch and their backward pass divided by the "
      "number of turns.",
-     ""},
+     "Promised and gained, in percent of the step: 88 and 98 (row_loop)."},
     find};
 
 }  // namespace telltale

@@ -45,7 +45,8 @@ const Rule kMemorySpikeRule = {
     {"memory_spike", "One tensor makes the peak",
      "An allocation of 512 MiB or more that is freed in its step and makes up a quarter of the peak or more.",
      "Memory events (profile_memory=True); stacks for the line.",
-     "None in time: computing in pieces takes longer, but needs less memory.", ""},
+     "None in time: computing in pieces takes longer, but needs less memory.",
+     "Promises no time; found in logits_all_at_once."},
     find};
 
 }  // namespace telltale

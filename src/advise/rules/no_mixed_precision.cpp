@@ -64,7 +64,8 @@ const Rule kNoMixedPrecisionRule = {
      "The steps are replayed as autocast would run them: products at what bfloat16 reaches of the device's peak or its "
      "bandwidth, casts added on the device and, as launches, on the host. Where the host is the bottleneck that is a "
      "loss, and the rule is silent.",
-     ""},
+     "In 5 programs the median error was 4.4 points of the step, the largest 38 (few_queries_many_items: promised 7, "
+     "gained 45)."},
     find};
 
 }  // namespace telltale

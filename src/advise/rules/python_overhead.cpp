@@ -69,7 +69,7 @@ const Rule kPythonOverheadRule = {
      "CPU and CUDA activities, and stacks.",
      "The steps are replayed with the function at 3 % of its time. Where the device is behind anyway this saves "
      "nothing.",
-     ""},
+     "Promised and gained, in percent of the step: 59 and 62 (python_between_launches)."},
     find};
 
 }  // namespace telltale

@@ -56,7 +56,8 @@ extern const Rule kRecompilationRule;
 const Rule kRecompilationRule = {
     {"recompilation", "Compiling in the middle of the run",
      "Work of torch.compile or Triton's compiler in several steps, at least one of them in the later half.",
-     "CPU activities; no stacks are needed.", "The steps are replayed without the compiling.", ""},
+     "CPU activities; no stacks are needed.", "The steps are replayed without the compiling.",
+     "Promised and gained, in percent of the step: 98 and 100 (compiled_for_every_length)."},
     find};
 
 }  // namespace telltale

@@ -68,7 +68,9 @@ extern const Rule kSingleTensorOptimizerRule;
 const Rule kSingleTensorOptimizerRule = {
     {"single_tensor_optimizer", "An optimizer in many small kernels",
      "Adam and its kin whose step launches eight kernels or more, none of them fused.", "CPU and CUDA activities.",
-     "The steps are replayed with 5 % of the optimizer's host time and 35 % of its kernels' time.", ""},
+     "The steps are replayed with 5 % of the optimizer's host time and 35 % of its kernels' time.",
+     "In 16 programs the median error was 0.7 points of the step, the largest 42 (noise_made_on_cpu: promised 7, "
+     "gained -35). 2 of them promised over 15 points too much."},
     find};
 
 }  // namespace telltale

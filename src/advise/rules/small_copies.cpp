@@ -115,7 +115,7 @@ const Rule kSmallCopiesRule = {
      "CPU and CUDA activities; stacks for the line.",
      "The steps are replayed with the first copy of each such row alone; instead of the others' calls, each tensor "
      "costs the host 5 µs for packing.",
-     ""},
+     "Promised and gained, in percent of the step: 25 and 21 (many_small_copies)."},
     find};
 
 }  // namespace telltale

@@ -115,7 +115,7 @@ const Rule kTraceUnfitRule = {{"trace_unfit", "A trace that cannot be trusted",
                                "No device work though kernels are launched, dropped records, events that could not be "
                                "read, no steps or only one, "
                                "or steps that vary by more than 25 %.",
-                               "Nothing.", "None: it tells how far the others can be trusted.", ""},
+                               "Nothing.", "None: it tells how far the others can be trusted.", "Promises no time."},
                               find};
 
 }  // namespace telltale

@@ -101,7 +101,7 @@ const Rule kUnfusedAttentionRule = {
      "The steps are replayed with these kernels at what a fused attention takes, and without the host's time for all "
      "but "
      "the products.",
-     ""},
+     "Promised and gained, in percent of the step: 57 and 66 (own_attention), 19 and 21 (eager_attention)."},
     find};
 
 }  // namespace telltale

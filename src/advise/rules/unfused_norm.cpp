@@ -83,7 +83,7 @@ const Rule kUnfusedNormRule = {
      "CPU and CUDA activities; shapes to tell what belongs to the norm, and for the cost of a fused kernel.",
      "The steps are replayed with these kernels at three passes over the tensor at half of the device's bandwidth, six "
      "more in the backward pass, and with the host's time of one operator.",
-     ""},
+     "Promised and gained, in percent of the step: 52 and 55 (norm_in_pieces)."},
     find};
 
 }  // namespace telltale

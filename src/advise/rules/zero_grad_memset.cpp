@@ -96,7 +96,7 @@ const Rule kZeroGradMemsetRule = {
     {"zero_grad_memset", "Gradients filled with zeros", "Device work within zero_grad, and sums within AccumulateGrad.",
      "CPU and CUDA activities.",
      "The steps are replayed without the fills and, of the sums, without those of the first backward pass after them.",
-     ""},
+     "Promised and gained, in percent of the step: 24 and 24 (gradients_set_to_zero)."},
     find};
 
 }  // namespace telltale

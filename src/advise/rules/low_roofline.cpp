@@ -1,0 +1,116 @@
+// A large kernel that is far from what the device could do, for no reason that another rule knows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "advise/amounts.h"
+#include "advise/autocast_model.h"
+#include "advise/batch_growth.h"
+#include "advise/call_sum.h"
+#include "advise/kernel_alignment.h"
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+// Of the step; smaller ones are not worth the search for a better kernel.
+constexpr double kLeastPercent = 5;
+// Of its roofline: kernels below it are far from it, and good ones reach somewhat more.
+constexpr double kFarBelow = 0.6, kReachable = 0.65;
+// Work that a larger batch hardly prolongs is underfilled_gpu's.
+constexpr float kMostGrowth = 1.5F;
+constexpr double kUncertainty = 0.6;
+
+// What multiplies or reduces. Kernels that only move memory are better fused than tuned: that is torch.compile's.
+bool may_be_tuned(const DeviceCall& call) {
+  return call.work == WorkClass::kMatmul || call.work == WorkClass::kConvolution ||
+         call.work == WorkClass::kAttention || call.work == WorkClass::kReduction;
+}
+
+bool has_other_reason(const Facts& facts, const BatchGrowth& growth, const DeviceCall& call) {
+  const bool is_in_32_bits = multiplies_in_32_bits(call);
+  return is_in_32_bits || is_misaligned_product(facts, call) || growth.of(call) < kMostGrowth;
+}
+
+// Calls of one kernel.
+struct Tuned {
+  std::vector<EventId> calls;
+  double taken = 0, least = 0;  // nanoseconds, in all steps
+  double lost() const { return taken - least / kReachable; }
+};
+
+std::optional<Tuned> worst_kernel(const Facts& facts) {
+  const BatchGrowth growth(facts);
+  std::unordered_map<StringId, Tuned> by_name;
+  for (const DeviceCall& call : facts.diagnosis.kernels.calls) {
+    if (!call.roofline_seconds || !may_be_tuned(call) || has_other_reason(facts, growth, call)) continue;
+    Tuned& kernel = by_name[facts.trace.events.name[call.event]];
+    kernel.calls.push_back(call.event);
+    kernel.taken += static_cast<double>(facts.trace.events.duration[call.event]);
+    kernel.least += *call.roofline_seconds * 1e9;
+  }
+  std::optional<Tuned> worst;
+  for (auto& [name, kernel] : by_name) {
+    const double percent = facts.percent_of_step(static_cast<Nanoseconds>(kernel.taken / facts.steps()));
+    if (percent < kLeastPercent || kernel.least >= kFarBelow * kernel.taken) continue;
+    if (!worst || kernel.lost() > worst->lost()) worst = std::move(kernel);
+  }
+  return worst;
+}
+
+// "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, …>(…)" without all that is not its own name.
+std::string own_name(std::string_view kernel) {
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  std::string name(kernel);
+  for (std::size_t at = name.find(kUnnamed); at != std::string::npos; at = name.find(kUnnamed))
+    name.erase(at, kUnnamed.size());
+  name.resize(std::min(name.find_first_of("<("), name.size()));
+  const std::size_t last = name.find_last_of(": ");
+  return last == std::string::npos ? name : name.substr(last + 1);
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  const std::optional<Tuned> kernel = worst_kernel(facts);
+  if (!kernel) return {};
+  Edit edit = facts.unobserved;
+  CallSum calls(facts);
+  for (const EventId call : kernel->calls) {
+    calls.add(call);
+    edit.scale_event(facts.trace, call, static_cast<float>(kernel->least / kReachable / kernel->taken));
+  }
+  const Nanoseconds likely = facts.saved_by(edit);
+  if (likely <= 0) return {};
+
+  const std::string name = own_name(facts.trace.name(kernel->calls.front()));
+  Finding finding;
+  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.confidence = Confidence::kLow;
+  finding.evidence = calls.longest();
+  finding.source = source_line(facts.trace, finding.evidence.front());
+  finding.title = "A large kernel is far from what the GPU can do";
+  finding.explanation = fmt::format(
+      "{} takes {} of a step ({:.0f} %), and its operations and bytes allow {:.0f} % of that; good kernels come within "
+      "{:.0f} %.",
+      name, duration_in_words(calls.time_a_step()), facts.percent_of_step(calls.time_a_step()),
+      100 * kernel->least / kernel->taken, 100 * kReachable);
+  finding.fix = {"other", "Look at the kernel itself: other shapes, another algorithm or library may do better.",
+                 fmt::format("ncu --kernel-name {} python train.py", name)};
+  return {finding};
+}
+
+}  // namespace
+
+extern const Rule kLowRooflineRule;
+const Rule kLowRooflineRule = {
+    {"low_roofline", "A kernel far from the roofline",
+     "The one kernel that multiplies or reduces, takes 5 % of the step, is below 60 % of its roofline and loses most "
+     "time "
+     "by it, unless precision, odd widths or a small batch explain it.",
+     "CPU and CUDA activities and shapes, on a device whose peaks are known.",
+     "The steps are replayed with the kernel at 65 % of its roofline; whether such a kernel exists, the trace does not "
+     "tell.",
+     "Not measured: its fix is another kernel or shape, which no program of ours was given."},
+    find};
+
+}  // namespace telltale
