@@ -29,6 +29,7 @@ extern const Rule kLayoutCopiesRule;
 extern const Rule kUnfusedAttentionRule;
 extern const Rule kUnfusedNormRule;
 extern const Rule kZeroGradMemsetRule;
+extern const Rule kLowRooflineRule;
 extern const Rule kUnfusedElementwiseRule;
 extern const Rule kExcessRecomputeRule;
 extern const Rule kUnderfilledGpuRule;
@@ -68,6 +69,7 @@ constexpr auto kRules = std::to_array<const Rule*>({
     &kUnfusedAttentionRule,
     &kUnfusedNormRule,
     &kZeroGradMemsetRule,
+    &kLowRooflineRule,
     &kCompileCandidateRule,
     &kUnfusedElementwiseRule,
     &kExcessRecomputeRule,

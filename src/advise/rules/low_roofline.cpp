@@ -90,8 +90,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.source = source_line(facts.trace, finding.evidence.front());
   finding.title = "A large kernel is far from what the GPU can do";
   finding.explanation = fmt::format(
-      "{} takes {} of a step ({:.0f} %), and its operations and bytes allow {:.0f} % of that; good kernels come within "
-      "{:.0f} %.",
+      "{} takes {} of a step ({:.0f} %) and reaches {:.0f} % of the speed that its operations and bytes allow; good "
+      "kernels reach {:.0f} %.",
       name, duration_in_words(calls.time_a_step()), facts.percent_of_step(calls.time_a_step()),
       100 * kernel->least / kernel->taken, 100 * kReachable);
   finding.fix = {"other", "Look at the kernel itself: other shapes, another algorithm or library may do better.",
