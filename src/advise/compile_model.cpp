@@ -181,10 +181,12 @@ void CompileModel::add_chain(const std::vector<const DeviceCall*>& run) {
 double CompileModel::waits_within_forward() const {
   const Trace& trace = facts_.trace;
   std::vector<std::pair<Nanoseconds, Phase>> launches;
-  for (const DeviceCall& call : facts_.diagnosis.kernels.calls)
-    if (const EventId launch = trace.launch_of(call.event); launch != kNoEvent)
-      launches.emplace_back(trace.events.start[launch], facts_.phases[launch]);
-  std::erase_if(launches, [](const auto& launch) { return launch.second == Phase::kOther; });
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    const EventId launch = trace.launch_of(call.event);
+    if (launch == kNoEvent || facts_.phases[launch] == Phase::kOther) continue;
+    const bool is_outside = facts_.phases[launch] == Phase::kForward && !is_in_region_[launch];
+    launches.emplace_back(trace.events.start[launch], is_outside ? Phase::kOther : facts_.phases[launch]);
+  }
   std::sort(launches.begin(), launches.end());
   double waits = 0;
   for (const SyncPoint& sync : facts_.diagnosis.syncs) {
