@@ -3,28 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "advise/operator_texts.h"
+#include "trace/shapes.h"
 
 namespace telltale {
 namespace {
 
 // Products compute whole tiles of rows: fewer take as long.
 constexpr double kTileRows = 64;
-
-// [rows, inner] × [inner, columns]
-struct Product {
-  std::int64_t rows = 0, inner = 0, columns = 0;
-};
-
-// Of one matrix with another; a batched product's shapes do not fit.
-std::optional<Product> product_of(const Trace& trace, EventId op) {
-  std::vector<Shape> matrices = tensor_shapes(texts_of(trace, op).shapes);
-  std::erase_if(matrices, [](const Shape& shape) { return shape.size() != 2; });
-  if (matrices.size() < 2) return {};
-  const Shape &a = matrices.end()[-2], &b = matrices.back();
-  if (a[1] != b[0]) return {};
-  return Product{a[0], a[1], b[1]};
-}
 
 double peak_of(const GpuPeaks& peaks, KernelTraits traits) {
   switch (traits.precision) {
@@ -44,14 +29,6 @@ double bytes_of_element(Precision precision) {
   return precision == Precision::kBf16 || precision == Precision::kFp16 ? 2 : 4;
 }
 
-double seconds_of(const Product& product, const GpuPeaks& peaks, KernelTraits traits) {
-  const auto rows = static_cast<double>(product.rows), inner = static_cast<double>(product.inner),
-             columns = static_cast<double>(product.columns);
-  const double whole_rows = std::ceil(rows / kTileRows) * kTileRows;
-  return 2 * whole_rows * inner * columns / peak_of(peaks, traits) +
-         (rows * inner + inner * columns + rows * columns) * bytes_of_element(traits.precision) / peaks.memory_bytes;
-}
-
 // Operators that parameters and their gradients pass through: casts, fills, sums.
 bool may_move_parameters(std::string_view op) {
   return op == "aten::copy_" || op == "aten::fill_" || op == "aten::zero_" || op == "aten::add_";
@@ -66,20 +43,59 @@ bool walks_through_batch(std::string_view kernel) {
 
 }  // namespace
 
-BatchGrowth::BatchGrowth(const Facts& facts) : facts_(facts) {
-  const Trace& trace = facts.trace;
+BatchGrowth::BatchGrowth(const Facts& facts)
+    : facts_(facts),
+      walks_through_batch_(names_where(facts.trace, walks_through_batch)),
+      may_move_parameters_(names_where(facts.trace, may_move_parameters)),
+      is_parameter_(facts.trace.operator_inputs.size()),
+      products_(facts.trace.operator_inputs.size()) {
+  find_parameters();
+  find_products();
+}
+
+void BatchGrowth::find_parameters() {
+  const Trace& trace = facts_.trace;
+  const auto first_shape = [&](std::size_t inputs) {
+    std::vector<Shape> shapes = tensor_shapes(trace.strings[trace.operator_inputs[inputs].shapes]);
+    return shapes.empty() ? Shape{} : std::move(shapes.front());
+  };
+  std::set<Shape> parameters;  // those of one dimension are too small to matter
   for (const EventId event : events_named(
-           facts, Kind::kOperator, [](std::string_view name) { return name == "torch::autograd::AccumulateGrad"; }))
-    for (Shape& shape : tensor_shapes(texts_of(trace, event).shapes))
-      if (shape.size() >= 2) parameters_.insert(std::move(shape));
-  for (const DeviceCall& call : facts.diagnosis.kernels.calls)
-    if (call.work == WorkClass::kMatmul && call.op != kNoEvent && facts.phases[call.op] == Phase::kForward)
-      if (const std::optional<Product> product = product_of(trace, call.op)) rows_.insert(product->rows);
+           facts_, Kind::kOperator, [](std::string_view name) { return name == "torch::autograd::AccumulateGrad"; }))
+    if (const std::optional<std::uint32_t> inputs = inputs_of(event))
+      if (Shape shape = first_shape(*inputs); shape.size() >= 2) parameters.insert(std::move(shape));
+  for (std::size_t inputs = 0; !parameters.empty() && inputs < is_parameter_.size(); ++inputs)
+    is_parameter_[inputs] = parameters.contains(first_shape(inputs));
+}
+
+void BatchGrowth::find_products() {
+  const Trace& trace = facts_.trace;
+  std::vector<bool> is_read(products_.size());
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    const std::optional<std::uint32_t> inputs =
+        call.work == WorkClass::kMatmul && call.op != kNoEvent ? inputs_of(call.op) : std::nullopt;
+    if (!inputs) continue;
+    if (!is_read[*inputs]) {
+      is_read[*inputs] = true;
+      std::vector<Shape> matrices = tensor_shapes(trace.strings[trace.operator_inputs[*inputs].shapes]);
+      std::erase_if(matrices, [](const Shape& shape) { return shape.size() != 2; });
+      if (matrices.size() >= 2 && matrices.end()[-2][1] == matrices.back()[0])
+        products_[*inputs] = Product{static_cast<double>(matrices.end()[-2][0]),
+                                     static_cast<double>(matrices.back()[0]), static_cast<double>(matrices.back()[1])};
+    }
+    if (products_[*inputs] && facts_.phases[call.op] == Phase::kForward) rows_.insert(products_[*inputs]->rows);
+  }
+}
+
+std::optional<std::uint32_t> BatchGrowth::inputs_of(EventId op) const {
+  const OperatorInfo* const info = facts_.trace.operators.find(op);
+  if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return {};
+  return info->inputs;
 }
 
 float BatchGrowth::of(const DeviceCall& call) const {
   if (moves_parameters(call)) return 1;
-  if (walks_through_batch(facts_.trace.name(call.event))) return 2;
+  if (walks_through_batch_[facts_.trace.events.name[call.event]]) return 2;
   const KernelInfo* const kernel = facts_.trace.kernels.find(call.event);
   const float blocks = kernel == nullptr ? -1 : facts_.trace.kernel_launches[kernel->launch].blocks_per_multiprocessor;
   const float when_filled = blocks < 0 ? 2 : 1 + std::min(1.0F, blocks);
@@ -88,20 +104,29 @@ float BatchGrowth::of(const DeviceCall& call) const {
 
 bool BatchGrowth::moves_parameters(const DeviceCall& call) const {
   if (call.work == WorkClass::kOptimizer) return true;
-  if (call.op == kNoEvent || parameters_.empty() || !may_move_parameters(facts_.trace.name(call.op))) return false;
-  const std::vector<Shape> shapes = tensor_shapes(texts_of(facts_.trace, call.op).shapes);
-  return !shapes.empty() && parameters_.contains(shapes.front());
+  if (call.op == kNoEvent || !may_move_parameters_[facts_.trace.events.name[call.op]]) return false;
+  const std::optional<std::uint32_t> inputs = inputs_of(call.op);
+  return inputs && is_parameter_[*inputs];
+}
+
+double BatchGrowth::seconds_of(const Product& product, const GpuPeaks& peaks, KernelTraits traits) {
+  const auto [rows, inner, columns] = product;
+  const double whole_rows = std::ceil(rows / kTileRows) * kTileRows;
+  return 2 * whole_rows * inner * columns / peak_of(peaks, traits) +
+         (rows * inner + inner * columns + rows * columns) * bytes_of_element(traits.precision) / peaks.memory_bytes;
 }
 
 float BatchGrowth::growth_of_product(const DeviceCall& call) const {
   const auto& peaks = facts_.diagnosis.kernels.peaks;
-  const std::optional<Product> product = call.op == kNoEvent ? std::nullopt : product_of(facts_.trace, call.op);
-  if (!product || !peaks || peak_of(*peaks, call.traits) <= 0 || peaks->memory_bytes <= 0) return 2;
+  const std::optional<std::uint32_t> inputs = call.op == kNoEvent ? std::nullopt : inputs_of(call.op);
+  if (!inputs || !products_[*inputs] || !peaks || peak_of(*peaks, call.traits) <= 0 || peaks->memory_bytes <= 0)
+    return 2;
+  const Product& product = *products_[*inputs];
   // In the gradient of a weight the batch is what is summed over.
-  Product doubled = *product;
-  const bool sums_over_batch = !rows_.contains(product->rows) && rows_.contains(product->inner);
+  Product doubled = product;
+  const bool sums_over_batch = !rows_.contains(product.rows) && rows_.contains(product.inner);
   (sums_over_batch ? doubled.inner : doubled.rows) *= 2;
-  const double now = seconds_of(*product, *peaks, call.traits);
+  const double now = seconds_of(product, *peaks, call.traits);
   return now > 0 ? static_cast<float>(std::min(2.0, seconds_of(doubled, *peaks, call.traits) / now)) : 2;
 }
 

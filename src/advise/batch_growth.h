@@ -5,10 +5,12 @@
 // long.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "advise/facts.h"
-#include "trace/shapes.h"
 
 namespace telltale {
 
@@ -23,11 +25,23 @@ class BatchGrowth {
   bool moves_parameters(const DeviceCall& call) const;
 
  private:
+  // [rows, inner] × [inner, columns]
+  struct Product {
+    double rows = 0, inner = 0, columns = 0;
+  };
+  static double seconds_of(const Product& product, const GpuPeaks& peaks, KernelTraits traits);
+
+  void find_parameters();
+  void find_products();
+  // The index of its arguments, equal ones having the same; nothing where they were not recorded.
+  std::optional<std::uint32_t> inputs_of(EventId op) const;
   float growth_of_product(const DeviceCall& call) const;
 
   const Facts& facts_;
-  std::set<Shape> parameters_;   // shapes of matrices that have gradients
-  std::set<std::int64_t> rows_;  // of the forward pass's products: what grows with the batch
+  std::vector<bool> walks_through_batch_, may_move_parameters_;  // by name
+  std::vector<bool> is_parameter_;                               // by inputs: the first one has the shape of one
+  std::vector<std::optional<Product>> products_;                 // by inputs
+  std::set<double> rows_;  // of the forward pass's products: what grows with the batch
 };
 
 }  // namespace telltale

@@ -30,13 +30,15 @@ std::vector<Finding> find(const Facts& facts) {
   Edit edit = facts.unobserved;
   CallSum conversions(facts), norms(facts);
   Nanoseconds all = 0;
+  const std::vector<bool> converts = names_where(facts.trace, is_layout_conversion);
+  const std::vector<bool> normalises = names_where(facts.trace, is_batch_norm_in_nchw);
   for (const DeviceCall& call : facts.diagnosis.kernels.calls) {
     all += facts.trace.events.duration[call.event];
-    const std::string_view kernel = facts.trace.name(call.event);
-    if (is_layout_conversion(kernel)) {
+    const StringId name = facts.trace.events.name[call.event];
+    if (converts[name]) {
       conversions.add(call.event);
       edit.scale_event(facts.trace, call.event, 0);
-    } else if (is_batch_norm_in_nchw(kernel)) {
+    } else if (normalises[name]) {
       norms.add(call.event);
       edit.scale_event(facts.trace, call.event, norm_left(facts.trace, call));
     }

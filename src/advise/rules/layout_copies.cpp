@@ -39,9 +39,9 @@ struct LayoutCopy {
 // copies nothing that lies in order.
 bool changes_order(const Trace& trace, EventId copy) {
   const OperatorTexts texts = texts_of(trace, copy);
-  const std::vector<Shape> shapes = tensor_shapes(texts.shapes), strides = tensor_shapes(texts.strides);
   const std::vector<std::string> types = concrete_values(texts.types);
   if (types.size() >= 2 && types[0] != types[1]) return false;
+  const std::vector<Shape> shapes = tensor_shapes(texts.shapes), strides = tensor_shapes(texts.strides);
   if (shapes.size() >= 2 && strides.size() >= 2)
     return strides[0] != strides[1] && !has_repeats(strides[1]) &&
            (is_permuted(shapes[0], strides[0]) || is_permuted(shapes[1], strides[1]));

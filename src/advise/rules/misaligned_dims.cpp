@@ -15,8 +15,11 @@ namespace {
 
 // Rows must begin at multiples of 8 elements; whole tiles, of 64, are what libraries have their best kernels for.
 constexpr std::int64_t kNeeded = 8, kPadded = 64;
-constexpr std::size_t kMostSizes = 3;  // named in the explanation
+constexpr std::size_t kMostSizes = 3;                         // named in the explanation
+constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;  // of a dimension; beyond it a trace is not to be believed
 constexpr double kUncertainty = 0.2;
+
+bool is_odd(std::int64_t size) { return size > 0 && size <= kLargestSize && size % kNeeded != 0; }
 
 std::int64_t padded(std::int64_t size) { return (size + kPadded - 1) / kPadded * kPadded; }
 
@@ -27,7 +30,7 @@ void note_sizes(OddSizes& sizes, const Trace& trace, const DeviceCall& call) {
   std::vector<std::int64_t> odd;
   for (const Shape& shape : tensor_shapes(texts_of(trace, call.op).shapes))
     for (std::size_t i = shape.size() - std::min<std::size_t>(shape.size(), 2); i < shape.size(); ++i)
-      if (shape[i] % kNeeded != 0 && std::ranges::find(odd, shape[i]) == odd.end()) odd.push_back(shape[i]);
+      if (is_odd(shape[i]) && std::ranges::find(odd, shape[i]) == odd.end()) odd.push_back(shape[i]);
   for (const std::int64_t size : odd) sizes[size] += trace.events.duration[call.event];
 }
 
