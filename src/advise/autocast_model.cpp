@@ -101,10 +101,12 @@ float time_left_of_images(std::string_view kernel, const DeviceCall& call) {
 
 }  // namespace
 
+bool multiplies(const DeviceCall& call) {
+  return call.work == WorkClass::kMatmul || call.work == WorkClass::kConvolution || call.work == WorkClass::kAttention;
+}
+
 bool multiplies_in_32_bits(const DeviceCall& call) {
-  const bool multiplies =
-      call.work == WorkClass::kMatmul || call.work == WorkClass::kConvolution || call.work == WorkClass::kAttention;
-  return multiplies && (call.traits.precision == Precision::kFp32 || call.traits.precision == Precision::kTf32);
+  return multiplies(call) && (call.traits.precision == Precision::kFp32 || call.traits.precision == Precision::kTf32);
 }
 
 Edit under_autocast(const Facts& facts) {

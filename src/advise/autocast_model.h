@@ -12,6 +12,8 @@ namespace telltale {
 
 Edit under_autocast(const Facts& facts);
 
+// A product, a convolution or attention.
+bool multiplies(const DeviceCall& call);
 // Whether a call multiplies in fp32 or TF32, so that autocast would change it.
 bool multiplies_in_32_bits(const DeviceCall& call);
 

@@ -38,7 +38,7 @@ bool is_by_cudnn(const Trace& trace, const DeviceCall& call) {
   return call.work == WorkClass::kConvolution || (call.op != kNoEvent && contains(trace.name(call.op), "cudnn"));
 }
 
-bool multiplies(const DeviceCall& call) {
+bool is_product(const DeviceCall& call) {
   return call.work == WorkClass::kMatmul || call.work == WorkClass::kConvolution;
 }
 
@@ -76,12 +76,12 @@ bool has_tensor_cores_for_bf16(const Facts& facts) {
 
 PrecisionModel::PrecisionModel(const Facts& facts) : facts_(facts) {
   for (const DeviceCall& call : facts.diagnosis.kernels.calls)
-    if (multiplies(call) && call.traits.precision == Precision::kTf32)
+    if (is_product(call) && call.traits.precision == Precision::kTf32)
       uses_tf32_[is_by_cudnn(facts.trace, call) ? 1 : 0] = true;
 }
 
 bool PrecisionModel::lacks_tf32(const DeviceCall& call) const {
-  if (!multiplies(call) || call.traits.precision != Precision::kFp32 || call.traits.uses_tensor_cores) return false;
+  if (!is_product(call) || call.traits.precision != Precision::kFp32 || call.traits.uses_tensor_cores) return false;
   return !uses_tf32_[is_by_cudnn(facts_.trace, call) ? 1 : 0] &&
          !is_without_tensor_cores(facts_.trace.name(call.event));
 }

@@ -23,14 +23,10 @@ constexpr float kMostGrowth = 1.5F;
 constexpr double kUncertainty = 0.6;
 
 // What multiplies or reduces. Kernels that only move memory are better fused than tuned: that is torch.compile's.
-bool may_be_tuned(const DeviceCall& call) {
-  return call.work == WorkClass::kMatmul || call.work == WorkClass::kConvolution ||
-         call.work == WorkClass::kAttention || call.work == WorkClass::kReduction;
-}
+bool may_be_tuned(const DeviceCall& call) { return multiplies(call) || call.work == WorkClass::kReduction; }
 
 bool has_other_reason(const Facts& facts, const BatchGrowth& growth, const DeviceCall& call) {
-  const bool is_in_32_bits = multiplies_in_32_bits(call);
-  return is_in_32_bits || is_misaligned_product(facts, call) || growth.of(call) < kMostGrowth;
+  return multiplies_in_32_bits(call) || is_misaligned_product(facts, call) || growth.of(call) < kMostGrowth;
 }
 
 // Calls of one kernel.

@@ -14,10 +14,6 @@ namespace {
 constexpr double kLeastShare = 0.5;
 constexpr double kUncertainty = 0.3;
 
-bool multiplies(const DeviceCall& call) {
-  return call.work == WorkClass::kMatmul || call.work == WorkClass::kConvolution || call.work == WorkClass::kAttention;
-}
-
 std::vector<Finding> find(const Facts& facts) {
   if (!has_tensor_cores_for_bf16(facts)) return {};
   CallSum all(facts), in_32_bits(facts);
