@@ -76,7 +76,8 @@ RowLoop loop_from(const Facts& facts, EventId parent, const std::vector<EventId>
   // The last turn is as long as the one before it.
   const Nanoseconds turn = events.start[last] - events.start[loop.turns[loop.turns.size() - 2]];
   const Nanoseconds end = std::min(events.start[last] + turn, events.end(parent));
-  for (EventId event = first; event < subtree_end(facts.trace, parent) && events.start[event] < end; ++event)
+  const EventId behind = subtree_end(facts.trace, parent);
+  for (EventId event = first; event < behind && events.start[event] < end; ++event)
     if (events.parent[event] == parent) loop.calls.push_back(event);
   loop.duration = events.end(loop.calls.back()) - events.start[first];
   return loop;

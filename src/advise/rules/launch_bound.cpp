@@ -77,6 +77,8 @@ std::vector<Finding> find(const Facts& facts) {
       kernels, kernels > 0 ? static_cast<double>(busy) / kernels / 1e3 : 0, waiting);
   for (const IdleGap& gap : facts.diagnosis.breakdown.gaps)
     if (gap.next != kNoEvent && gap.cause != HostWork::kSync) finding.evidence.push_back(gap.next);
+  // A gap has several parts with one kernel behind them.
+  finding.evidence.erase(std::unique(finding.evidence.begin(), finding.evidence.end()), finding.evidence.end());
   const auto& durations = facts.trace.events.duration;
   std::stable_sort(finding.evidence.begin(), finding.evidence.end(),
                    [&](EventId a, EventId b) { return durations[a] < durations[b]; });

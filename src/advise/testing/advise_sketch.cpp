@@ -1,8 +1,7 @@
 #include "advise/testing/advise_sketch.h"
 
 #include <string>
-
-#include "advise/diagnosis.h"
+#include <utility>
 
 namespace telltale {
 
@@ -11,5 +10,11 @@ std::vector<Finding> findings_of(const Trace& trace, std::string_view rule) {
   options.rules = {std::string(rule)};
   return diagnose(trace, options).findings;
 }
+
+KnownTrace::KnownTrace(Trace drawn)
+    : trace(std::move(drawn)),
+      diagnosis(diagnose(trace, {.rules = {"none"}})),
+      graph(trace, diagnosis.timing, host_work_by_event(trace)),
+      facts(trace, diagnosis, graph, host_work_by_event(trace), phase_by_event(trace, host_work_by_event(trace))) {}
 
 }  // namespace telltale

@@ -1,9 +1,11 @@
-// What one rule says of a program that is drawn by hand.
+// What rules and models say of a program that is drawn by hand.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
+#include "advise/diagnosis.h"
+#include "advise/facts.h"
 #include "advise/finding.h"
 #include "analysis/testing/program_sketch.h"
 #include "trace/trace.h"
@@ -15,5 +17,21 @@ std::vector<Finding> findings_of(const Trace& trace, std::string_view rule);
 
 // What a finding promises, in milliseconds.
 inline double likely_ms(const Finding& finding) { return static_cast<double>(finding.saving.likely) / 1e6; }
+
+// A trace with all that rules may ask about it.
+class KnownTrace {
+ public:
+  explicit KnownTrace(Trace drawn);
+  KnownTrace(const KnownTrace&) = delete;
+  KnownTrace& operator=(const KnownTrace&) = delete;
+
+  // What a step takes after an edit, in milliseconds.
+  double period_ms(const Edit& edit) const { return static_cast<double>(graph.replay(edit).period) / 1e6; }
+
+  const Trace trace;
+  const Diagnosis diagnosis;  // without findings
+  const StepGraph graph;
+  const Facts facts;
+};
 
 }  // namespace telltale
