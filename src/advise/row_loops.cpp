@@ -25,13 +25,15 @@ RowTaken row_taken(const Trace& trace, EventId op) {
 }
 
 // Where values are recorded, a loop takes another row in each turn; layers of a model take the same one of theirs.
-bool takes_different_rows(const Trace& trace, const std::vector<EventId>& takers) {
+// Without values, only a Python function around them tells a loop from layers.
+bool takes_different_rows(const Trace& trace, EventId body, const std::vector<EventId>& takers) {
+  const bool has_frame = trace.events.kind[body] == Kind::kPython;
   std::vector<StringId> rows;
   for (const EventId op : takers) {
     const OperatorInfo* info = trace.operators.find(op);
-    if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return true;
+    if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return has_frame;
     const StringId concrete = trace.operator_inputs[info->inputs].concrete;
-    if (concrete == kEmptyString) return true;
+    if (concrete == kEmptyString) return has_frame;
     rows.push_back(concrete);
   }
   std::sort(rows.begin(), rows.end());
@@ -118,7 +120,7 @@ std::vector<RowLoop> row_loops(const Facts& facts, std::size_t least_turns) {
     std::vector<EventId> alike;
     std::copy_if(takers.begin(), takers.end(), std::back_inserter(alike),
                  [&](EventId op) { return row_taken(trace, op) == taken; });
-    if (alike.size() < least_turns || !takes_different_rows(trace, alike)) continue;
+    if (alike.size() < least_turns || !takes_different_rows(trace, body, alike)) continue;
     RowLoop loop = loop_from(facts, body, alike);
     if (loop.turns.size() >= least_turns && has_equal_turns(facts, loop)) loops.push_back(std::move(loop));
   }

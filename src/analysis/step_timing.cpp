@@ -13,6 +13,10 @@ constexpr std::string_view kOptimizerStep = "Optimizer.step";
 // A call at the top of a thread that comes less often than this is no pattern.
 constexpr std::size_t kLeastRepeats = 3;
 
+// Of a step: where its first device work had to wait this long behind earlier work, the host was ahead when the
+// recording began, and its marks contain waiting for work of steps that were not recorded.
+constexpr double kBacklogOfHostAhead = 0.4;
+
 std::vector<StepSpan> marked_steps(const Trace& trace, const std::optional<StepRange>& range) {
   std::vector<StepSpan> spans;
   for (const Step& step : trace.steps)
@@ -91,10 +95,18 @@ std::vector<StepSpan> steps_of_pattern(const Trace& trace) {
 void place_device_work(const Trace& trace, StepTiming& timing) {
   const Events& events = trace.events;
   std::vector<std::vector<Interval>> busy(timing.steps.size());
+  std::vector<Nanoseconds> first_launch(timing.steps.size());
   for (EventId event = 0; event < events.size(); ++event) {
     if (!is_device_work(events.kind[event]) || events.cause[event] == kNoEvent) continue;
-    const int step = step_at(timing, events.start[events.cause[event]]);
-    if (step >= 0) busy[static_cast<std::size_t>(step)].push_back({events.start[event], events.end(event)});
+    const Nanoseconds launched = events.start[events.cause[event]];
+    const int step = step_at(timing, launched);
+    if (step < 0) continue;
+    std::vector<Interval>& work = busy[static_cast<std::size_t>(step)];
+    if (work.empty() || launched < first_launch[static_cast<std::size_t>(step)]) {
+      first_launch[static_cast<std::size_t>(step)] = launched;
+      timing.steps[static_cast<std::size_t>(step)].backlog = events.start[event] - launched;
+    }
+    work.push_back({events.start[event], events.end(event)});
   }
   for (std::size_t i = 0; i < timing.steps.size(); ++i) {
     const std::vector<Interval> work = united(std::move(busy[i]));
@@ -137,7 +149,10 @@ void measure_periods(StepTiming& timing) {
 
   timing.window = {timing.steps.front().host.begin, timing.steps.back().host.end};
   timing.periods = static_cast<double>(count);
-  if (timing.device_period > timing.host_period) measure_on_device(timing);
+  const bool began_behind =
+      static_cast<double>(timing.steps.front().backlog) > kBacklogOfHostAhead * static_cast<double>(timing.host_period);
+  if (timing.device_period > timing.host_period || (began_behind && timing.device_period > 0))
+    measure_on_device(timing);
 }
 
 }  // namespace

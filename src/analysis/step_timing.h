@@ -27,6 +27,7 @@ struct StepSpan {
   std::int64_t index = 0;
   Interval host;                // from its mark to the next one
   Interval device;              // from its first device work to its last; empty when it launched none
+  Nanoseconds backlog = 0;      // from its first launch until that work began, behind what was launched before
   Nanoseconds device_busy = 0;  // how long the work that it launched occupies a device, each instant once
 };
 
@@ -39,8 +40,8 @@ struct StepTiming {
   Nanoseconds host_period = 0, device_period = 0;
   Nanoseconds median = 0;  // of the longer of both, step by step
 
-  // What a breakdown divides: the steps on the host or, where the host runs ahead of the device, whole periods of the
-  // device, from the first device work of the first step to that of the last.
+  // What a breakdown divides: the steps on the host or, where the host runs ahead of the device, whole
+  // periods of the device, from the first device work of the first step to that of the last.
   Interval window;
   double periods = 1;  // in the window
 
