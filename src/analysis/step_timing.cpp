@@ -149,10 +149,12 @@ void measure_periods(StepTiming& timing) {
 
   timing.window = {timing.steps.front().host.begin, timing.steps.back().host.end};
   timing.periods = static_cast<double>(count);
-  const bool began_behind =
-      static_cast<double>(timing.steps.front().backlog) > kBacklogOfHostAhead * static_cast<double>(timing.host_period);
-  if (timing.device_period > timing.host_period || (began_behind && timing.device_period > 0))
-    measure_on_device(timing);
+  const auto is_behind = [&](const StepSpan& step) {
+    return step.device.length() > 0 &&
+           static_cast<double>(step.backlog) > kBacklogOfHostAhead * static_cast<double>(timing.host_period);
+  };
+  const bool stays_behind = is_behind(timing.steps.front()) && is_behind(timing.steps.back());
+  if (timing.device_period > timing.host_period || stays_behind) measure_on_device(timing);
 }
 
 }  // namespace
