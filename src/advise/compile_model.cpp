@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "advise/convolution_layout.h"
 #include "advise/kernel_alignment.h"
 #include "advise/python_time.h"
 #include "trace/shapes.h"
@@ -35,12 +36,6 @@ constexpr double kShareOfBusyHost = 0.5;
 
 // An operator that computes on the CPU this long is no dispatch: compiling does not remove it.
 constexpr Nanoseconds kCpuWork = 100'000;
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-bool is_layout_conversion(std::string_view kernel) {
-  return contains(kernel, "nchwToNhwc") || contains(kernel, "nhwcToNchw");
-}
 
 bool is_compiled_mark(std::string_view name) {
   return name.starts_with("triton_") || name.starts_with("Torch-Compiled Region") ||
