@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/host_work.h"
+
 namespace telltale {
 namespace {
 
@@ -135,7 +137,19 @@ void measure_on_device(StepTiming& timing) {
   }
 }
 
-void measure_periods(StepTiming& timing) {
+// How long the host stood in calls that wait for the device, in all steps.
+Nanoseconds time_waited(const Trace& trace, const StepTiming& timing) {
+  std::vector<bool> waits(trace.strings.size());
+  for (StringId name = 0; name < waits.size(); ++name) waits[name] = is_waiting_call(trace.strings[name]);
+  Nanoseconds waited = 0;
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (is_api_call(trace.events.kind[event]) && waits[trace.events.name[event]] &&
+        step_at(timing, trace.events.start[event]) >= 0)
+      waited += trace.events.duration[event];
+  return waited;
+}
+
+void measure_periods(StepTiming& timing, Nanoseconds waited) {
   const auto count = static_cast<Nanoseconds>(timing.steps.size());
   std::vector<Nanoseconds> longer;
   Nanoseconds busy = 0;
@@ -154,7 +168,8 @@ void measure_periods(StepTiming& timing) {
            static_cast<double>(step.backlog) > kBacklogOfHostAhead * static_cast<double>(timing.host_period);
   };
   const bool stays_behind = is_behind(timing.steps.front()) && is_behind(timing.steps.back());
-  if (timing.device_period > timing.host_period || stays_behind) measure_on_device(timing);
+  const bool has_time = timing.host_period - waited / count < timing.device_period;
+  if (timing.device_period > timing.host_period || (stays_behind && has_time)) measure_on_device(timing);
 }
 
 }  // namespace
@@ -191,7 +206,7 @@ StepTiming step_timing(const Trace& trace, const std::optional<StepRange>& range
     timing.steps = {{0, {0, trace.duration}}};
   }
   place_device_work(trace, timing);
-  measure_periods(timing);
+  measure_periods(timing, time_waited(trace, timing));
   return timing;
 }
 

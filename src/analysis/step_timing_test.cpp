@@ -168,13 +168,26 @@ TEST(StepTiming, takes_the_devices_period_where_it_stays_behind_the_host) {
   program.mark(0, 0, 108);
   program.mark(1, 108, 216);
   program.mark(2, 216, 318);
-  for (int step = 0; step < 3; ++step) program.launch(108 * step + 1, 80 + 100 * step, 175 + 100 * step);
+  for (int step = 0; step < 3; ++step) {
+    program.launch(108 * step + 1, 80 + 100 * step, 175 + 100 * step);
+    program.sketch.event(program.main, Kind::kRuntime, "cudaStreamSynchronize", 108 * step + 10, 108 * step + 70);
+  }
   const StepTiming timing = step_timing(program.sketch.build());
   EXPECT_EQ(timing.host_period, 106);
   EXPECT_EQ(timing.device_period, 95);
   EXPECT_EQ(timing.steps[0].backlog, 79);
   EXPECT_EQ(timing.window, (Interval{80, 280}));
   EXPECT_EQ(timing.period(), 100);
+}
+
+// The same without waits: the host itself is slower than the device, which has not caught up yet.
+TEST(StepTiming, takes_the_hosts_period_where_a_device_behind_it_is_faster) {
+  Program program;
+  for (int step = 0; step < 3; ++step) {
+    program.mark(step, 106 * step, 106 * step + 106);
+    program.launch(106 * step + 1, 80 + 100 * step, 175 + 100 * step);
+  }
+  EXPECT_EQ(step_timing(program.sketch.build()).period(), 106);
 }
 
 TEST(StepTiming, one_step_that_outlasts_its_mark_is_as_long_as_its_work) {
@@ -259,8 +272,7 @@ TEST(StepTiming, device_time_agrees_with_every_single_instant) {
     ASSERT_EQ(timing.device_period, busy / 3);
     ASSERT_EQ(timing.host_period, 40);
     ASSERT_GT(timing.window.length(), 0);
-    const bool stays_behind = timing.steps.front().backlog > 16 && timing.steps.back().backlog > 16;
-    ASSERT_TRUE(timing.device_period > 40 || stays_behind || timing.period() == 40);
+    ASSERT_TRUE(timing.device_period > 40 || timing.period() == 40);
   }
 }
 
