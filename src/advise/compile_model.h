@@ -23,9 +23,11 @@ class CompileModel {
  public:
   explicit CompileModel(const Facts& facts);
 
-  // Not when it is compiled already, when waits for the device cut the forward pass into pieces, or when the program
-  // spends much of its time collecting garbage.
-  bool applies() const { return !is_compiled_ && !is_broken_by_waits_ && !is_held_by_collector_; }
+  // Not without a device, when it is compiled already, when waits for the device cut the forward pass into pieces, or
+  // when the program spends much of its time collecting garbage.
+  bool applies() const {
+    return facts_.diagnosis.breakdown.has_device && !is_compiled_ && !is_broken_by_waits_ && !is_held_by_collector_;
+  }
   bool is_compiled() const { return is_compiled_; }
   bool is_broken_by_waits() const { return is_broken_by_waits_; }
 
@@ -38,7 +40,9 @@ class CompileModel {
   Nanoseconds saved() const { return saved_; }
   Nanoseconds saved_with_graphs() const { return saved_with_graphs_; }
   Nanoseconds saved_by_fusing() const { return saved_by_fusing_; }
-  // Whether, once compiled, the host is still so busy that graphs may pay.
+  // Not where every step has other shapes.
+  bool allows_graphs() const { return allows_graphs_; }
+  // Whether they are allowed and, once compiled, the host is still so busy that graphs may pay.
   bool may_want_graphs() const { return may_want_graphs_; }
 
   const std::vector<FusedChain>& chains() const { return chains_; }
@@ -61,6 +65,7 @@ class CompileModel {
   void find_chains();
   void find_obstacles();
   double waits_within_forward() const;
+  bool has_changing_shapes() const;
   void add_chain(const std::vector<const DeviceCall*>& run);
   void keep(EventId root);
   bool is_shortened(EventId event) const;
@@ -70,7 +75,7 @@ class CompileModel {
   const Facts& facts_;
   std::vector<bool> is_in_region_;  // by event of the host
   Nanoseconds saved_ = 0, saved_with_graphs_ = 0, saved_by_fusing_ = 0;
-  bool may_want_graphs_ = false;
+  bool allows_graphs_ = true, may_want_graphs_ = false;
   std::vector<bool> stays_;          // by event of the host: work that compiling does not remove
   std::vector<bool> is_conversion_;  // by name: kernels that change a layout
   std::vector<FusedChain> chains_;

@@ -60,11 +60,9 @@ std::vector<Finding> find(const Facts& facts) {
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
   finding.title = fmt::format("A loop over {} rows calls its operators for each", longest.turns.size());
-  finding.explanation = fmt::format(
-      "{} turns of about {:.0f} calls each, {:.3g} ms of a step in the forward pass as recorded; each call costs the "
-      "host "
-      "more than the GPU needs for a row.",
-      longest.turns.size(), calls_a_turn, static_cast<double>(longest.duration) / 1e6);
+  finding.explanation =
+      fmt::format("{} turns of about {:.0f} calls each take {:.3g} ms of a step in the forward pass as recorded.",
+                  longest.turns.size(), calls_a_turn, static_cast<double>(longest.duration) / 1e6);
   finding.evidence.assign(longest.turns.begin(), longest.turns.begin() + Finding::kMaxEvidence);
   finding.source = source_line(facts.trace, longest.turns.front());
   finding.fix = {"batch_calls", "Call the operators once, on all rows together.",

@@ -51,10 +51,11 @@ std::vector<Finding> find(const Facts& facts) {
   finding.source = source_line(facts.trace, function.calls.front());
   finding.evidence = function.calls;
   const std::string name = finding.source ? finding.source->function : std::string(facts.trace.strings[longest->first]);
-  finding.title = fmt::format("The GPU waits for Python in {}", name);
-  finding.explanation =
-      fmt::format("{} takes {:.3g} ms of a step as recorded without calling a single operator, and the GPU runs dry.",
-                  name, static_cast<double>(function.duration) / facts.steps() / 1e6);
+  const bool has_device = facts.diagnosis.breakdown.has_device;
+  finding.title = fmt::format("{} waits for Python in {}", has_device ? "The GPU" : "The step", name);
+  finding.explanation = fmt::format("{} takes {:.3g} ms of a step as recorded without calling a single operator{}.",
+                                    name, static_cast<double>(function.duration) / facts.steps() / 1e6,
+                                    has_device ? ", and the GPU runs dry" : "");
   finding.fix = {"vectorise", "Compute it as one tensor expression on the GPU, or once before the loop.",
                  "- w = [weight(i) for i in range(n)]\n+ w = weight(torch.arange(n, device=x.device))"};
   return {finding};
