@@ -171,10 +171,11 @@ void CompileModel::add_chain(const std::vector<const DeviceCall*>& run) {
   chains_.push_back(std::move(chain));
 }
 
-// Waits between launches of the forward pass, in all steps. Where they stand tells more than their own phase does: the
+// Waits between launches of a forward pass, in all steps. Where they stand tells more than their own phase does: the
 // operators that wait take part in no backward pass.
 double CompileModel::waits_within_forward() const {
   const Trace& trace = facts_.trace;
+  const StepTiming& timing = facts_.diagnosis.timing;
   std::vector<std::pair<Nanoseconds, Phase>> launches;
   for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
     const EventId launch = trace.launch_of(call.event);
@@ -189,10 +190,30 @@ double CompileModel::waits_within_forward() const {
     const auto next =
         std::lower_bound(launches.begin(), launches.end(), std::pair(trace.events.start[sync.call], Phase::kData));
     const bool is_within = next != launches.end() && next != launches.begin() && next->second == Phase::kForward &&
-                           std::prev(next)->second == Phase::kForward;
+                           std::prev(next)->second == Phase::kForward &&
+                           step_at(timing, next->first) == step_at(timing, std::prev(next)->first);
     if (is_within) ++waits;
   }
   return waits;
+}
+
+// Whether no step computes on tensors of the same shapes as another one, as far as shapes are recorded: each would need
+// a graph of its own.
+bool CompileModel::has_changing_shapes() const {
+  const Trace& trace = facts_.trace;
+  std::map<int, std::vector<StringId>> shapes_by_step;
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    const OperatorInfo* const op = call.op == kNoEvent ? nullptr : trace.operators.find(call.op);
+    if (op == nullptr || op->inputs == OperatorInfo::kNoInputs || !is_in_region_[call.op]) continue;
+    const int step = step_at(facts_.diagnosis.timing, trace.events.start[call.op]);
+    shapes_by_step[step].push_back(trace.operator_inputs[op->inputs].shapes);
+  }
+  std::set<std::vector<StringId>> distinct;
+  for (auto& [step, shapes] : shapes_by_step) {
+    std::sort(shapes.begin(), shapes.end());
+    distinct.insert(std::move(shapes));
+  }
+  return shapes_by_step.size() > 1 && distinct.size() == shapes_by_step.size();
 }
 
 void CompileModel::find_obstacles() {
@@ -208,6 +229,7 @@ void CompileModel::find_obstacles() {
   is_compiled_ = has_marks && (static_cast<double>(compiled) >= kShareOfCompiled * static_cast<double>(all) ||
                                facts_.diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kCompilation)] > 0);
 
+  allows_graphs_ = !has_changing_shapes();
   is_broken_by_waits_ = waits_within_forward() >= kMostWaits * facts_.steps();
   is_held_by_collector_ =
       facts_.percent_of_step(facts_.diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kGarbageCollection)]) >=
@@ -241,7 +263,8 @@ bool CompileModel::is_shortened(EventId event) const {
 void CompileModel::replay_edits() {
   const ReplayedStep plain = facts_.graph.replay(compiled());
   saved_ = facts_.step - plain.period;
-  may_want_graphs_ = static_cast<double>(plain.host_busy) >= kShareOfBusyHost * static_cast<double>(plain.period);
+  may_want_graphs_ =
+      allows_graphs_ && static_cast<double>(plain.host_busy) >= kShareOfBusyHost * static_cast<double>(plain.period);
   saved_with_graphs_ = facts_.saved_by(compiled_with_graphs());
   saved_by_fusing_ = facts_.saved_by(fused());
 }

@@ -1,0 +1,64 @@
+#include <gtest/gtest.h>
+
+#include "advise/testing/advise_sketch.h"
+
+namespace telltale {
+namespace {
+
+Trace training(std::string_view function, Nanoseconds computing, bool calls_operator = false) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, function);
+    program.spend(5 * kMillisecond);
+    if (calls_operator) program.run(Kind::kOperator, "aten::arange", 1 * kMicrosecond);
+    program.close();
+    program.kernel("aten::mm", computing);
+  }
+  return program.build();
+}
+
+constexpr std::string_view kFunction = "train.py(21): weights";
+
+// 3 % of 5 ms remain, and the device works for 1 ms.
+TEST(PythonOverheadRule, the_device_alone_remains_where_python_is_gone) {
+  const std::vector<Finding> findings = findings_of(training(kFunction, 1 * kMillisecond), "python_overhead");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 5 - 1, 0.02);
+  EXPECT_EQ(findings[0].fix.id, "vectorise");
+  EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 21, "weights"}));
+  EXPECT_EQ(findings[0].title, "The GPU waits for Python in weights");
+  EXPECT_EQ(findings[0].explanation,
+            "weights takes 5 ms of a step as recorded without calling a single operator, and the GPU runs dry.");
+}
+
+TEST(PythonOverheadRule, three_percent_remain_where_the_device_has_little_to_do) {
+  const std::vector<Finding> findings = findings_of(training(kFunction, 10 * kMicrosecond), "python_overhead");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 0.97 * 5, 0.02);
+}
+
+TEST(PythonOverheadRule, is_silent_behind_the_device) {
+  EXPECT_TRUE(findings_of(training(kFunction, 20 * kMillisecond), "python_overhead").empty());
+}
+
+TEST(PythonOverheadRule, is_silent_about_libraries_and_about_functions_that_call_operators) {
+  EXPECT_TRUE(findings_of(training("torch/nn/modules/module.py(1700): _call_impl", 1 * kMillisecond), "python_overhead")
+                  .empty());
+  EXPECT_TRUE(findings_of(training(kFunction, 1 * kMillisecond, true), "python_overhead").empty());
+}
+
+TEST(PythonOverheadRule, leaves_the_collector_to_others) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, kFunction);
+    program.run(Kind::kPython, "<built-in function collect>", 5 * kMillisecond);
+    program.close();
+    program.kernel("aten::mm", 1 * kMillisecond);
+  }
+  EXPECT_TRUE(findings_of(program.build(), "python_overhead").empty());
+}
+
+}  // namespace
+}  // namespace telltale
