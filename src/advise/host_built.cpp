@@ -59,9 +59,11 @@ Shape shape_of(const Trace& trace, EventId op, EventId end) {
 class Search {
  public:
   Search(const Facts& facts, std::vector<HostBuilt>& found) : facts_(facts), trace_(facts.trace), found_(found) {
-    for (const CopyCall& call : facts.diagnosis.copies.calls)
-      if (call.direction == CopyDirection::kHostToDevice)
-        copy_of_call_[copying_call(trace_, trace_.launch_of(call.event))] = call.event;
+    for (const CopyCall& call : facts.diagnosis.copies.calls) {
+      const EventId launch = trace_.launch_of(call.event);
+      if (call.direction == CopyDirection::kHostToDevice && launch != kNoEvent)
+        copy_of_call_[copying_call(trace_, launch)] = call.event;
+    }
     roles_ = role_by_name(trace_);
   }
 

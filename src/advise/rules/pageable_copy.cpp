@@ -47,6 +47,7 @@ Edit pinned(const Facts& facts, const std::vector<CopyCall>& copies) {
     const double share = copying / static_cast<double>(std::max<Nanoseconds>(copy.duration, 1));
     edit.scale_event(facts.trace, copy.event, static_cast<float>(std::min(1.0, share)));
     const EventId launch = facts.trace.launch_of(copy.event);
+    if (launch == kNoEvent) continue;
     const auto called = static_cast<float>(std::max<Nanoseconds>(facts.trace.events.duration[launch], 1));
     edit.scale_event(facts.trace, launch, std::min(1.0F, kEnqueue / called));
     edit.drop_wait(facts.trace, launch);

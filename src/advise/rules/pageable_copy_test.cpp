@@ -68,5 +68,16 @@ TEST(PageableCopyRule, is_silent_about_small_copies_and_about_those_as_fast_as_p
                   .empty());
 }
 
+// Where calls were not recorded, the operator stands for them: the copy is faster, and the host does what it did.
+TEST(PageableCopyRule, a_copy_without_a_call_does_no_harm) {
+  ProgramSketch program;
+  program.begin_step();
+  const auto op = program.run(Kind::kOperator, "aten::copy_", 100 * kMicrosecond);
+  program.sketch().set_copy(program.sketch().work(program.stream(), Kind::kMemcpy, "Memcpy HtoD", program.now(),
+                                                  program.now() + 10 * kMillisecond, op),
+                            {100 * kMegabyte, MemorySpace::kPageable, MemorySpace::kDevice});
+  EXPECT_TRUE(findings_of(program.build(), "pageable_copy").empty());
+}
+
 }  // namespace
 }  // namespace telltale

@@ -31,8 +31,9 @@ std::vector<SmallCopy> small_copies(const Facts& facts) {
   for (const CopyCall& call : facts.diagnosis.copies.calls) {
     const bool is_wanted =
         call.direction == CopyDirection::kHostToDevice || call.direction == CopyDirection::kDeviceToHost;
-    if (is_wanted && call.bytes > 0 && call.bytes < kLargestSmall)
-      copies.push_back({facts.trace.launch_of(call.event), call.event, call.direction});
+    const EventId launch = facts.trace.launch_of(call.event);
+    if (is_wanted && launch != kNoEvent && call.bytes > 0 && call.bytes < kLargestSmall)
+      copies.push_back({launch, call.event, call.direction});
   }
   std::ranges::stable_sort(copies, {}, &SmallCopy::launch);
   return copies;

@@ -70,5 +70,17 @@ TEST(SmallCopiesRule, is_silent_about_few_copies) {
   EXPECT_TRUE(findings_of(program.build(), "small_copies").empty());
 }
 
+TEST(SmallCopiesRule, is_silent_where_nothing_is_known_of_their_calls) {
+  ProgramSketch program;
+  program.begin_step();
+  for (int i = 0; i < kCopies; ++i) {
+    const auto op = program.run(Kind::kOperator, "aten::copy_", 100 * kMicrosecond);
+    program.sketch().set_copy(program.sketch().work(program.stream(), Kind::kMemcpy, "Memcpy HtoD", program.now(),
+                                                    program.now() + kMicrosecond, op),
+                              kSmall);
+  }
+  EXPECT_TRUE(findings_of(program.build(), "small_copies").empty());
+}
+
 }  // namespace
 }  // namespace telltale
