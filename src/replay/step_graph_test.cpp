@@ -208,6 +208,26 @@ TEST(StepGraph, nodes_of_a_graph_follow_one_another_without_their_launches) {
   EXPECT_EQ(program.replayed(edit).period, 10 * (10 + 1) * kMicrosecond);
 }
 
+TEST(StepGraph, nodes_of_a_graph_follow_one_another_closely_where_kernels_did_not) {
+  Program program;
+  std::vector<Handle> kernels;
+  Nanoseconds begin = 5 * kMicrosecond;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    for (int i = 0; i < 10; ++i) {
+      const Handle call = program.run(Kind::kRuntime, "cudaLaunchKernel", 5 * kMicrosecond);
+      const Nanoseconds end = begin + 20 * kMicrosecond;
+      kernels.push_back(program.sketch().work(program.stream(), Kind::kKernel, "kernel", begin, end, call));
+      begin = end + 4 * kMicrosecond;
+    }
+  }
+  EXPECT_EQ(program.replayed().period, 10 * (20 + 4) * kMicrosecond);
+  const auto edit = [&](const Trace& trace, Edit& change) {
+    for (const Handle kernel : kernels) change.run_in_graph(trace, program.id(kernel));
+  };
+  EXPECT_EQ(program.replayed(edit).period, 10 * (20 + 1) * kMicrosecond);
+}
+
 TEST(StepGraph, the_observer_is_taken_out_of_the_events_that_it_records) {
   Program program;
   for (int step = 0; step < 3; ++step) {
@@ -276,6 +296,30 @@ TEST(StepGraph, work_of_another_stream_that_ended_just_before_is_what_late_work_
   };
   EXPECT_EQ(shorten(program.first, 0.5F), period - 100 * kMicrosecond);
   EXPECT_EQ(shorten(program.second, 0.5F), period - 50 * kMicrosecond);
+}
+
+// A kernel that stands in the queue behind one of its own stream, and waits for one of another stream as well.
+TEST(StepGraph, work_in_a_queue_may_wait_for_another_stream) {
+  Program program;
+  const TrackId other = program.sketch().stream(0, 8);
+  std::vector<Handle> awaited;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.kernel(3 * kMicrosecond);
+    program.spend(10 * kMicrosecond);
+    const Handle first = program.kernel(100 * kMicrosecond);
+    program.kernel(10 * kMicrosecond);
+    program.kernel(10 * kMicrosecond);
+    awaited.push_back(program.launch_behind(first, other, 300 * kMicrosecond));
+    program.launch_behind(awaited.back(), program.stream(), 50 * kMicrosecond);
+    program.wait();
+  }
+  const Nanoseconds period = (5 + 10 + 5 + 100 + 1 + 300 + 1 + 50 + 2) * kMicrosecond;
+  EXPECT_EQ(program.replayed().period, period);
+  const auto edit = [&](const Trace& trace, Edit& change) {
+    for (const Handle kernel : awaited) change.scale_event(trace, program.id(kernel), 0.5F);
+  };
+  EXPECT_EQ(program.replayed(edit).period, period - 150 * kMicrosecond);
 }
 
 // Calls of 60 µs that return 5 µs behind kernels of 50 µs.

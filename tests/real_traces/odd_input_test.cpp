@@ -94,13 +94,17 @@ constexpr Crippling kCripplings[] = {
 };
 
 TEST(OddInput, crippled_traces_are_diagnosed) {
-  for (const std::string_view name : {"small_train.json.gz", "decode_cuda_graph.json.gz", "mlp_sync.json.gz"}) {
-    const std::string text = text_of_example(name);
-    for (const Crippling& crippling : kCripplings) {
-      SCOPED_TRACE(std::string(name) + ": " + std::string(crippling.what));
-      expect_sound_diagnosis_of(
-          std::regex_replace(text, std::regex(std::string(crippling.pattern)), std::string(crippling.replacement)));
+  for (const Crippling& crippling : kCripplings) {
+    SCOPED_TRACE(crippling.what);
+    const std::regex pattern{std::string(crippling.pattern)};
+    bool has_effect = false;
+    for (const std::string_view name : {"small_train.json.gz", "decode_cuda_graph.json.gz", "mlp_sync.json.gz"}) {
+      const std::string text = text_of_example(name);
+      const std::string crippled = std::regex_replace(text, pattern, std::string(crippling.replacement));
+      has_effect = has_effect || crippled != text;
+      expect_sound_diagnosis_of(crippled);
     }
+    EXPECT_TRUE(has_effect);
   }
 }
 
