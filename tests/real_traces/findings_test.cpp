@@ -24,8 +24,8 @@ bool is_rule(std::string_view id) {
 }
 
 bool is_sentence(std::string_view text) {
-  return text.ends_with('.') && text.find("  ") == std::string_view::npos && text.find("nan") != 0 &&
-         text.find("inf ") == std::string_view::npos;
+  return text.ends_with('.') && text.find("  ") == std::string_view::npos &&
+         text.find("nan ") == std::string_view::npos && text.find("inf ") == std::string_view::npos;
 }
 
 void expect_good_saving(const Finding& finding, Nanoseconds step) {
