@@ -1,0 +1,245 @@
+// How a recorded program becomes a graph, seen from what the graph does when it is replayed.
+#include <gtest/gtest.h>
+
+#include "replay/testing/replayed_program.h"
+
+namespace telltale {
+namespace {
+
+using Handle = TraceSketch::Handle;
+using Program = ReplayedProgram;
+
+// Three small kernels that nothing delays, then one on another stream that begins when the first stream is done.
+struct TwoStreams : Program {
+  std::vector<Handle> first, second;
+  TwoStreams() {
+    const TrackId other = sketch().stream(0, 8);
+    for (int step = 0; step < 3; ++step) {
+      begin_step();
+      for (int i = 0; i < 3; ++i) {
+        kernel(3 * kMicrosecond);
+        spend(5 * kMicrosecond);
+      }
+      first.push_back(kernel(200 * kMicrosecond));
+      second.push_back(launch_behind(first.back(), other, 100 * kMicrosecond));
+      wait();
+      run(Kind::kPython, "train.py(3): log", 100 * kMicrosecond);
+    }
+  }
+};
+
+TEST(GraphBuilder, work_of_another_stream_that_ended_just_before_is_what_late_work_waited_for) {
+  TwoStreams program;
+  const Nanoseconds period = (3 * 10 + 5 + 200 + 1 + 100 + 2 + 100) * kMicrosecond;
+  EXPECT_EQ(program.replayed().period, period);
+  const auto shorten = [&](const std::vector<Handle>& kernels, float factor) {
+    return program
+        .replayed([&](const Trace& trace, Edit& change) {
+          for (const Handle kernel : kernels) change.scale_event(trace, program.id(kernel), factor);
+        })
+        .period;
+  };
+  EXPECT_EQ(shorten(program.first, 0.5F), period - 100 * kMicrosecond);
+  EXPECT_EQ(shorten(program.second, 0.5F), period - 50 * kMicrosecond);
+}
+
+// A kernel that stands in the queue behind one of its own stream, and waits for one of another stream as well.
+TEST(GraphBuilder, work_in_a_queue_may_wait_for_another_stream) {
+  Program program;
+  const TrackId other = program.sketch().stream(0, 8);
+  std::vector<Handle> awaited;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.kernel(3 * kMicrosecond);
+    program.spend(10 * kMicrosecond);
+    const Handle first = program.kernel(100 * kMicrosecond);
+    program.kernel(10 * kMicrosecond);
+    program.kernel(10 * kMicrosecond);
+    awaited.push_back(program.launch_behind(first, other, 300 * kMicrosecond));
+    program.launch_behind(awaited.back(), program.stream(), 50 * kMicrosecond);
+    program.wait();
+  }
+  const Nanoseconds period = (5 + 10 + 5 + 100 + 1 + 300 + 1 + 50 + 2) * kMicrosecond;
+  EXPECT_EQ(program.replayed().period, period);
+  const auto edit = [&](const Trace& trace, Edit& change) {
+    for (const Handle kernel : awaited) change.scale_event(trace, program.id(kernel), 0.5F);
+  };
+  EXPECT_EQ(program.replayed(edit).period, period - 150 * kMicrosecond);
+}
+
+// Calls of 60 µs that return 5 µs behind kernels of 50 µs.
+TEST(GraphBuilder, launches_that_all_outlast_their_kernels_wait_for_them) {
+  Program program;
+  std::vector<Handle> calls;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    for (int i = 0; i < 3; ++i) {
+      program.blocking_launch("cudaLaunchKernel", Kind::kKernel, "kernel", 50 * kMicrosecond);
+      calls.push_back(program.last_call());
+      program.run(Kind::kPython, "train.py(3): prepare", 20 * kMicrosecond);
+    }
+  }
+  EXPECT_EQ(program.replayed().period, 3 * 80 * kMicrosecond);
+  const auto edit = [&](const Trace& trace, Edit& change) {
+    for (const Handle call : calls) change.drop_wait(trace, program.id(call));
+  };
+  EXPECT_EQ(program.replayed(edit).period, 3 * (50 + 1) * kMicrosecond);
+  EXPECT_TRUE(program.is_launch_blocking());
+}
+
+TEST(GraphBuilder, launches_that_return_at_once_wait_for_nothing) {
+  Program program;
+  program.begin_step();
+  program.kernel(300 * kMicrosecond);
+  program.wait();
+  EXPECT_FALSE(program.is_launch_blocking());
+}
+
+TEST(GraphBuilder, a_copy_that_its_call_outlasts_keeps_the_host) {
+  Program program;
+  std::vector<Handle> copies, calls;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    copies.push_back(program.blocking_launch("cudaMemcpyAsync", Kind::kMemcpy, "Memcpy HtoD", 190 * kMicrosecond));
+    calls.push_back(program.last_call());
+    program.run(Kind::kPython, "train.py(3): prepare", 100 * kMicrosecond);
+  }
+  EXPECT_EQ(program.replayed().period, 300 * kMicrosecond);
+  const auto faster = [&](const Trace& trace, Edit& change) {
+    for (const Handle copy : copies) change.scale_event(trace, program.id(copy), 0.1F);
+  };
+  EXPECT_NEAR(static_cast<double>(program.replayed(faster).period), (5 + 19 + 5 + 100) * kMicrosecond, 10);
+  const auto asynchronous = [&](const Trace& trace, Edit& change) {
+    for (const Handle call : calls) change.drop_wait(trace, program.id(call));
+  };
+  EXPECT_EQ(program.replayed(asynchronous).period, (190 + 1) * kMicrosecond);
+}
+
+TEST(GraphBuilder, all_kernels_of_a_graph_come_from_its_one_launch) {
+  Program program;
+  std::vector<Handle> kernels;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.run(Kind::kRuntime, "cudaGraphLaunch", 20 * kMicrosecond);
+    for (int i = 0; i < 4; ++i) kernels.push_back(program.follow(program.last_call(), "node", 100 * kMicrosecond));
+    program.wait();
+  }
+  EXPECT_EQ(program.replayed().period, (20 + 400 + 3 + 2) * kMicrosecond);
+  const auto edit = [&](const Trace& trace, Edit& change) {
+    for (std::size_t i = 1; i < kernels.size(); i += 4) change.scale_event(trace, program.id(kernels[i]), 0.5F);
+  };
+  EXPECT_EQ(program.replayed(edit).period, (20 + 350 + 3 + 2) * kMicrosecond);
+}
+
+TEST(GraphBuilder, a_wait_for_an_event_far_back_in_the_queue_ends_when_that_does) {
+  Program program;
+  std::vector<Handle> kernels;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    Handle awaited = 0;
+    for (int i = 0; i < 200; ++i) {
+      kernels.push_back(program.kernel(10 * kMicrosecond));
+      if (i == 99) awaited = kernels.back();
+    }
+    program.wait_for(awaited);
+    program.run(Kind::kPython, "train.py(3): think", 5000 * kMicrosecond);
+  }
+  // 100 kernels of 11 µs behind the first launch, then 2 µs to wake up and 5 ms to think.
+  const Nanoseconds period = (5 + 100 * 11 - 1 + 2 + 5000) * kMicrosecond;
+  EXPECT_EQ(program.replayed().period, period);
+  const auto edit = [&](const Trace& trace, Edit& change) {
+    for (const Handle kernel : kernels) change.scale_event(trace, program.id(kernel), 0.5F);
+  };
+  // With 6 µs a kernel the device is done with the 100th before the 200th is launched.
+  EXPECT_EQ(program.replayed(edit).period, (200 * 5 + 2 + 5000) * kMicrosecond);
+}
+
+// Two threads that work side by side on streams of their own.
+struct TwoThreads : Program {
+  TrackId other = sketch().thread("other"), other_stream = sketch().stream(0, 8);
+  std::vector<Handle> main_calls, other_calls;
+
+  TwoThreads() {
+    for (int step = 0; step < 3; ++step) {
+      begin_step();
+      const Nanoseconds begin = now();
+      main_calls.push_back(run(Kind::kOperator, "aten::mm", 295 * kMicrosecond));
+      kernel(50 * kMicrosecond);
+      other_calls.push_back(sketch().op(other, "aten::mm", begin, begin + 195 * kMicrosecond));
+      const Handle call = sketch().event(other, Kind::kRuntime, "cudaLaunchKernel", begin + 195 * kMicrosecond,
+                                         begin + 200 * kMicrosecond);
+      sketch().work(other_stream, Kind::kKernel, "kernel", begin + 200 * kMicrosecond, begin + 260 * kMicrosecond,
+                    call);
+    }
+  }
+  Nanoseconds period_with(const std::vector<Handle>& calls, float factor) {
+    return replayed([&](const Trace& trace, Edit& change) {
+             for (const Handle call : calls) change.scale_event(trace, id(call), factor);
+           })
+        .period;
+  }
+};
+
+TEST(GraphBuilder, threads_that_do_not_hand_over_are_replayed_side_by_side) {
+  TwoThreads program;
+  EXPECT_EQ(program.replayed().period, 300 * kMicrosecond);
+  EXPECT_EQ(program.period_with(program.other_calls, 0.5F), 300 * kMicrosecond);
+  EXPECT_EQ(program.period_with(program.main_calls, 2), (2 * 295 + 5) * kMicrosecond);
+}
+
+TEST(GraphBuilder, device_work_is_added_once_a_step_however_many_threads_there_are) {
+  TwoThreads program;
+  const auto edit = [](const Trace&, Edit& change) { change.added_device_ns = 20 * kMicrosecond; };
+  EXPECT_EQ(program.replayed(edit).device_busy - program.replayed().device_busy, 20 * kMicrosecond);
+}
+
+TEST(GraphBuilder, the_backward_pass_on_another_thread_is_part_of_one_line_of_work) {
+  Program program;
+  const TrackId autograd = program.sketch().thread("autograd");
+  std::vector<Handle> backward;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.run(Kind::kOperator, "aten::mm", 95 * kMicrosecond);
+    program.kernel(10 * kMicrosecond);
+    const Nanoseconds begin = program.now();
+    program.run(Kind::kPython, "backward", 100 * kMicrosecond);
+    backward.push_back(program.sketch().op(autograd, "MmBackward0", begin, begin + 100 * kMicrosecond));
+    const Handle call = program.sketch().event(autograd, Kind::kRuntime, "cudaLaunchKernel", begin + 90 * kMicrosecond,
+                                               begin + 95 * kMicrosecond);
+    program.sketch().work(program.stream(), Kind::kKernel, "kernel", begin + 95 * kMicrosecond,
+                          begin + 98 * kMicrosecond, call);
+  }
+  EXPECT_EQ(program.replayed().period, 200 * kMicrosecond);
+  const auto edit = [&](const Trace& trace, Edit& change) {
+    for (const Handle call : backward) change.scale_event(trace, program.id(call), 0);
+  };
+  EXPECT_EQ(program.replayed(edit).period, 105 * kMicrosecond);
+}
+
+TEST(GraphBuilder, of_a_trace_without_events_threads_or_a_device_takes_its_time) {
+  EXPECT_EQ(replayed_step(TraceSketch().build()).period, 0);
+
+  TraceSketch device_only;
+  device_only.event(device_only.stream(0, 7), Kind::kKernel, "kernel", 0, 100);
+  EXPECT_EQ(replayed_step(device_only.build()).period, 0);
+
+  TraceSketch host_only;
+  host_only.op(host_only.thread("main"), "aten::mm", 0, 100);
+  const ReplayedStep step = replayed_step(host_only.build());
+  EXPECT_EQ(step.period, 100);
+  EXPECT_EQ(step.device_busy, 0);
+}
+
+TEST(GraphBuilder, events_without_a_duration_do_no_harm) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main"), stream = sketch.stream(0, 7);
+  for (int i = 0; i < 5; ++i) {
+    const Handle call = sketch.event(main, Kind::kRuntime, "cudaLaunchKernel", 50, 50);
+    sketch.work(stream, Kind::kKernel, "kernel", 60, 60, call);
+  }
+  sketch.op(main, "aten::mm", 0, 100);
+  EXPECT_EQ(replayed_step(sketch.build()).period, 100);
+}
+
+}  // namespace
+}  // namespace telltale
