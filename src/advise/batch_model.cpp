@@ -8,8 +8,8 @@
 namespace telltale {
 namespace {
 
-// An operator that computes on the CPU this long works on the batch.
-constexpr Nanoseconds kCpuWork = 100'000;
+// A call that copies for this long copies the batch.
+constexpr Nanoseconds kLongCopy = 100'000;
 // Of what the replay promises: 12 programs whose host was the bottleneck gained 48 % on average, not 50.
 constexpr double kShareThatHeld = 0.96;
 // Of the device's memory, with room for what is not tensors.
@@ -36,10 +36,8 @@ Edit doubled_batch(const Facts& facts) {
   for (EventId event = 0; event < trace.events.size(); ++event) {
     if (is_on_device(trace.events.kind[event])) continue;
     const HostWork work = facts.host_work[event];
-    const bool is_cpu_work = work == HostWork::kOperators && trace.events.duration[event] >= kCpuWork &&
-                             (event + 1 == trace.events.size() || trace.events.parent[event + 1] != event);
-    if (work == HostWork::kDataLoading || is_cpu_work ||
-        (work == HostWork::kCopies && trace.events.duration[event] >= kCpuWork))
+    if (work == HostWork::kDataLoading || facts.computes_on_host(event) ||
+        (work == HostWork::kCopies && trace.events.duration[event] >= kLongCopy))
       edit.scale_event(trace, event, 2);
   }
   for (const EventId op : events_named(facts, Kind::kOperator,

@@ -7,6 +7,7 @@
 #include "advise/convolution_layout.h"
 #include "advise/kernel_alignment.h"
 #include "advise/python_time.h"
+#include "analysis/operator_arguments.h"
 #include "trace/shapes.h"
 
 namespace telltale {
@@ -34,9 +35,6 @@ constexpr float kConvolutionLeft = 0.8F;
 // A host that is busy for this share of the compiled step is close to holding the device up, and the model of it rough.
 constexpr double kShareOfBusyHost = 0.5;
 
-// An operator that computes on the CPU this long is no dispatch: compiling does not remove it.
-constexpr Nanoseconds kCpuWork = 100'000;
-
 bool is_compiled_mark(std::string_view name) {
   return name.starts_with("triton_") || name.starts_with("Torch-Compiled Region") ||
          name.starts_with("## Call CompiledFxGraph") || name == "CompiledFunction";
@@ -48,15 +46,12 @@ bool is_recurrent(std::string_view name) {
 }
 
 // Elements of an operator's largest input: what it must move.
-std::int64_t elements_of(const Trace& trace, EventId op) {
+Elements largest_input(const Trace& trace, EventId op) {
   const OperatorInfo* info = op == kNoEvent ? nullptr : trace.operators.find(op);
   if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return 0;
-  std::int64_t most = 0;
-  for (const Shape& shape : tensor_shapes(trace.strings[trace.operator_inputs[info->inputs].shapes])) {
-    std::int64_t elements = shape.empty() ? 0 : 1;
-    for (const std::int64_t size : shape) elements *= std::max<std::int64_t>(size, 0);
-    most = std::max(most, elements);
-  }
+  Elements most = 0;
+  for (const Shape& shape : tensor_shapes(trace.strings[trace.operator_inputs[info->inputs].shapes]))
+    if (!shape.empty()) most = std::max(most, elements_of(shape));
   return most;
 }
 
@@ -139,7 +134,7 @@ void CompileModel::find_chains() {
   std::stable_sort(calls.begin(), calls.end(), [&](const DeviceCall* a, const DeviceCall* b) {
     return trace.events.start[a->event] < trace.events.start[b->event];
   });
-  std::map<std::int64_t, std::vector<const DeviceCall*>> run;  // by elements
+  std::map<Elements, std::vector<const DeviceCall*>> run;  // by elements
   const auto end_run = [&] {
     for (const auto& [elements, members] : run) add_chain(members);
     run.clear();
@@ -147,7 +142,7 @@ void CompileModel::find_chains() {
   for (const DeviceCall* call : calls) {
     if (is_conversion_[trace.events.name[call->event]]) continue;
     if (moves_memory_only(call->work))
-      run[elements_of(trace, call->op)].push_back(call);
+      run[largest_input(trace, call->op)].push_back(call);
     else
       end_run();
   }
@@ -235,15 +230,9 @@ void CompileModel::find_obstacles() {
       facts_.percent_of_step(facts_.diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kGarbageCollection)]) >=
       kMostCollectedPercent;
 
-  // Python of the user's own that calls no operator is no part of a graph, and stays.
-  for (EventId event = 0; event < trace.events.size(); ++event) {
-    if (is_on_device(trace.events.kind[event])) continue;
-    if (facts_.host_work[event] == HostWork::kOperators && trace.events.duration[event] >= kCpuWork) {
-      const EventId next = event + 1;
-      const bool is_leaf = next >= trace.events.size() || trace.events.parent[next] != event;
-      stays_[event] = is_leaf;
-    }
-  }
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (!is_on_device(trace.events.kind[event])) stays_[event] = facts_.computes_on_host(event);
+  // Python of the user's own that calls no operator is no part of a graph.
   for (const EventId root : user_python_without_operators(facts_)) keep(root);
   // Recurrent networks are left to cuDNN as they are.
   for (const EventId root : events_named(facts_, Kind::kOperator, is_recurrent)) keep(root);

@@ -57,6 +57,16 @@ TEST(CompileModel, halves_the_hosts_time_and_adds_its_guards) {
   EXPECT_TRUE(model.may_want_graphs());
 }
 
+TEST(CompileModel, takes_shapes_that_no_tensor_has) {
+  const KnownTrace trace = known([](ProgramSketch& program, int) {
+    for (int i = 0; i < 2; ++i)
+      compute(program, "elementwise_kernel", 10 * kMicrosecond, "[[9000000000000,9000000000000]]");
+  });
+  const CompileModel model(trace.facts);
+  ASSERT_EQ(model.chains().size(), 1);  // nothing computes between them
+  EXPECT_EQ(model.chains()[0].kernels.size(), 6);
+}
+
 TEST(CompileModel, guards_and_graphs_cost_a_training_more) {
   const KnownTrace training = known([](ProgramSketch& program, int) {
     program.open(Kind::kAnnotation, "forward");

@@ -13,12 +13,10 @@ constexpr Nanoseconds kReadyBatch = 200 * 1'000;
 // where the loader remained the bottleneck.
 constexpr Nanoseconds kSpeedOfWorkers = 5;
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 // The iterator's name says so, and stands in traces without stacks too; else fetching from the dataset does.
 bool makes_batches_itself(const Facts& facts, const std::vector<EventId>& calls) {
   const std::vector<bool> is_telling = names_where(facts.trace, [](std::string_view name) {
-    return contains(name, "_SingleProcessDataLoaderIter") || contains(name, "torch/utils/data/_utils/fetch.py");
+    return name.contains("_SingleProcessDataLoaderIter") || name.contains("torch/utils/data/_utils/fetch.py");
   });
   return std::any_of(calls.begin(), calls.end(), [&](EventId call) {
     const EventId end = subtree_end(facts.trace, call);

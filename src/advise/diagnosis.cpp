@@ -41,9 +41,7 @@ std::vector<DeviceUse> device_uses(const Trace& trace, const StepTiming& timing)
 
 // Never longer than the recorded step: observing speeds nothing up.
 Nanoseconds unobserved_step(const Trace& trace, const StepGraph& graph, Nanoseconds recorded) {
-  Edit edit;
-  edit.observer = observer_cost(trace);
-  return std::min(graph.replay(edit).period, recorded);
+  return std::min(graph.replay(without_observer(trace)).period, recorded);
 }
 
 std::vector<Finding> find_all(const Facts& facts, const DiagnosisOptions& options) {

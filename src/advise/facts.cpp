@@ -10,12 +10,8 @@ namespace {
 
 // A device that works for this share of the step leaves nothing to gain on the host.
 constexpr double kShareOfDeviceBound = 0.95;
-
-Edit without_observer(const Trace& trace) {
-  Edit edit;
-  edit.observer = observer_cost(trace);
-  return edit;
-}
+// Dispatching an operator takes microseconds.
+constexpr Nanoseconds kLongestDispatch = 100'000;
 
 }  // namespace
 
@@ -37,6 +33,11 @@ double Facts::percent_of_step(Nanoseconds time) const {
 }
 
 bool Facts::is_in_steps(EventId event) const { return telltale::is_in_steps(trace, diagnosis.timing, event); }
+
+bool Facts::computes_on_host(EventId event) const {
+  if (host_work[event] != HostWork::kOperators || trace.events.duration[event] < kLongestDispatch) return false;
+  return event + 1 == trace.events.size() || trace.events.parent[event + 1] != event;
+}
 
 const CompileModel& Facts::compile_model() const {
   std::call_once(compile_model_is_made_, [this] { compile_model_ = std::make_shared<const CompileModel>(*this); });

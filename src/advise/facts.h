@@ -42,6 +42,8 @@ struct Facts {
   double steps() const { return static_cast<double>(diagnosis.timing.steps.size()); }
   // Whether a host event begins within a step, or the launch of device work does.
   bool is_in_steps(EventId event) const;
+  // An operator that calls nothing and takes so long that it computes on the host itself: no mere dispatch.
+  bool computes_on_host(EventId event) const;
   // What torch.compile would do. Made when it is first asked for, since several rules want it; see compile_model.h.
   const CompileModel& compile_model() const;
   // The device is at work for nearly the whole unobserved step: shortening the host buys nothing.

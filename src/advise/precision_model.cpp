@@ -31,11 +31,9 @@ constexpr float kOtherConvolutionLeft = 0.75F;
 // A flash attention against the memory-efficient one in fp32.
 constexpr float kAttentionLeftIn16Bits = 0.2F;
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 // torch has a switch for TF32 in cuDNN, on by default, and one for that in matrix products, off by default.
 bool is_by_cudnn(const Trace& trace, const DeviceCall& call) {
-  return call.work == WorkClass::kConvolution || (call.op != kNoEvent && contains(trace.name(call.op), "cudnn"));
+  return call.work == WorkClass::kConvolution || (call.op != kNoEvent && trace.name(call.op).contains("cudnn"));
 }
 
 bool is_product(const DeviceCall& call) {
@@ -45,7 +43,7 @@ bool is_product(const DeviceCall& call) {
 // Products with a vector, sums of parts and convolutions of one channel a group, whatever the precision.
 bool is_without_tensor_cores(std::string_view kernel) {
   for (const std::string_view part : {"gemv", "dot_kernel", "splitKreduce", "depthwise", "grouped_direct"})
-    if (contains(kernel, part)) return true;
+    if (kernel.contains(part)) return true;
   return false;
 }
 

@@ -8,10 +8,8 @@
 namespace telltale {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) { return contains(text, part); });
+  return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) { return text.contains(part); });
 }
 
 constexpr auto kLoaderParts = std::to_array<std::string_view>({
@@ -48,8 +46,8 @@ constexpr auto kLaunchParts = std::to_array<std::string_view>({"Launch", "Memset
 HostWork work_of_api_call(std::string_view name) {
   if (is_waiting_call(name)) return HostWork::kSync;
   if (contains_any(name, kCompilerParts)) return HostWork::kCompilation;
-  if (contains(name, "Memcpy")) return HostWork::kCopies;
-  if (contains(name, "Memset")) return HostWork::kLaunching;
+  if (name.contains("Memcpy")) return HostWork::kCopies;
+  if (name.contains("Memset")) return HostWork::kLaunching;
   if (name != "cudaFuncGetAttributes" && contains_any(name, kAllocatorParts)) return HostWork::kAllocator;
   return HostWork::kLaunching;
 }
@@ -105,7 +103,7 @@ bool is_waiting_call(std::string_view api_call) {
 }
 
 bool is_launching_call(std::string_view api_call) {
-  return contains_any(api_call, kLaunchParts) || contains(api_call, "Memcpy");
+  return contains_any(api_call, kLaunchParts) || api_call.contains("Memcpy");
 }
 
 std::vector<HostWork> host_work_by_event(const Trace& trace) {

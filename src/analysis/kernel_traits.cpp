@@ -10,8 +10,6 @@
 namespace telltale {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 struct PartMeaning {
   std::string_view part;
   Precision precision;
@@ -61,12 +59,12 @@ constexpr auto kTensorCoreParts = std::to_array<std::string_view>({
 });
 
 bool names_tensor_cores(std::string_view name) {
-  return std::ranges::any_of(kTensorCoreParts, [&](std::string_view part) { return contains(name, part); });
+  return std::ranges::any_of(kTensorCoreParts, [&](std::string_view part) { return name.contains(part); });
 }
 
 Precision first_of(std::string_view name, const auto& meanings) {
   for (const PartMeaning& meaning : meanings)
-    if (contains(name, meaning.part)) return meaning.precision;
+    if (name.contains(meaning.part)) return meaning.precision;
   return Precision::kUnknown;
 }
 
@@ -92,17 +90,17 @@ Precision precision_of_template(std::string_view name) {
 // places once torch was allowed to use tf32.
 KernelTraits traits_of_matrix_kernel(std::string_view name) {
   KernelTraits traits{first_of(name, kMatrixTypes), names_tensor_cores(name)};
-  const bool is_plain_fp32 = contains(name, "ffma") || contains(name, "simt") || contains(name, "sgemm");
+  const bool is_plain_fp32 = name.contains("ffma") || name.contains("simt") || name.contains("sgemm");
   if (traits.precision == Precision::kFp32 && is_plain_fp32) traits.uses_tensor_cores = false;
   if (traits.precision == Precision::kUnknown) traits.precision = precision_of_template(name);
-  if (traits.precision == Precision::kUnknown && contains(name, "s1688")) traits.precision = Precision::kTf32;
+  if (traits.precision == Precision::kUnknown && name.contains("s1688")) traits.precision = Precision::kTf32;
   return traits;
 }
 
 bool is_matrix_kernel(std::string_view name) {
   constexpr auto kParts = std::to_array<std::string_view>(
       {"xmma", "cutlass", "16816", "1688", "884gemm", "sgemm_", "hgemm_", "dgemm_", "fmha_"});
-  return std::ranges::any_of(kParts, [&](std::string_view part) { return contains(name, part); });
+  return std::ranges::any_of(kParts, [&](std::string_view part) { return name.contains(part); });
 }
 
 // AMD's Tensile: "Cijk_Ailk_Bljk_BBS_BH_…_MI32x32x8x1_…", again with BLAS's letters for what is multiplied.
@@ -126,7 +124,7 @@ Precision precision_of_types(std::string_view operator_types) {
 
 // "fmha_cutlassF_f32_aligned_64x64_rf_sm80" makes fp32 products of three tf32 ones.
 KernelTraits traits_of_attention(std::string_view name) {
-  return {first_of(name, kMatrixTypes), !contains(name, "_sm50") && !contains(name, "_sm70")};
+  return {first_of(name, kMatrixTypes), !name.contains("_sm50") && !name.contains("_sm70")};
 }
 
 }  // namespace
@@ -152,7 +150,7 @@ KernelTraits traits_of_kernel(std::string_view kernel_name, std::string_view ope
     traits = {precision_of_template(kernel_name), names_tensor_cores(kernel_name)};
 
   // cuDNN's "…sdpa_sm90_flash_fprop_wgmma_f16…" takes both kinds of 16 bits, as the operators' types show.
-  const bool says_16_bits_at_most = contains(kernel_name, "_sdpa_");
+  const bool says_16_bits_at_most = kernel_name.contains("_sdpa_");
   if (traits.precision == Precision::kUnknown || says_16_bits_at_most) {
     const Precision by_types = precision_of_types(operator_types);
     if (by_types != Precision::kUnknown) traits.precision = by_types;

@@ -11,8 +11,6 @@
 namespace telltale {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 bool is_optimizer(std::string_view name) {
   return name.starts_with("Optimizer.step") || name.starts_with("Optimizer.zero_grad") ||
          name.starts_with("aten::_fused_adam") || name.starts_with("aten::_fused_sgd");
@@ -134,7 +132,7 @@ class PhaseFinder {
 
   Phase phase_of_thread(EventId event) const {
     const StringId name = trace_.tracks[trace_.events.track[event]].name;
-    return contains(trace_.strings[name], "pt_autograd") ? Phase::kBackward : Phase::kOther;
+    return trace_.strings[name].contains("pt_autograd") ? Phase::kBackward : Phase::kOther;
   }
 
   // Device work follows its launch, a call outside of operators the operator that made it.

@@ -159,8 +159,6 @@ bool is_one_of(std::span<const std::string_view> sorted, std::string_view name) 
 
 constexpr std::string_view kSeparators = "/\\";  // files of Windows have the other one
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 std::string_view without_suffix(std::string_view text, std::string_view suffix) {
   if (text.ends_with(suffix)) text.remove_suffix(suffix.size());
   return text;
@@ -190,7 +188,7 @@ bool is_inductor_output(std::string_view path) {
 }
 
 bool is_standard_library(std::string_view path) {
-  if (contains(path, "lib/python3") || contains(path, "\\Lib\\")) return true;
+  if (path.contains("lib/python3") || path.contains("\\Lib\\")) return true;
   const bool is_in_folder = path.find_first_of(kSeparators) != std::string_view::npos;
   return is_in_folder ? is_one_of(kStandardPackages, top_name(path)) : is_one_of(kStandardModules, top_name(path));
 }

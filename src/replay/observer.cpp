@@ -18,4 +18,10 @@ ObserverCost observer_cost(const Trace& trace) {
   return has_python ? kWithPythonCalls : kWithoutPythonCalls;
 }
 
+Edit without_observer(const Trace& trace) {
+  Edit edit;
+  edit.observer = observer_cost(trace);
+  return edit;
+}
+
 }  // namespace telltale

@@ -10,4 +10,7 @@ namespace telltale {
 // unprofiled steps; docs/rules.md says which, and how far off the fit is for cases left out of it.
 ObserverCost observer_cost(const Trace& trace);
 
+// The program as it runs without a recorder.
+Edit without_observer(const Trace& trace);
+
 }  // namespace telltale
