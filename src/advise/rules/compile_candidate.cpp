@@ -38,10 +38,12 @@ std::vector<Finding> find(const Facts& facts) {
     fused += chain.total - chain.fused;
     kernels += chain.kernels.size();
   }
-  if (!chains.empty())
+  if (!chains.empty()) {
     finding.evidence.assign(chains.front().kernels.begin(),
                             chains.front().kernels.begin() +
                                 std::min<std::ptrdiff_t>(std::ssize(chains.front().kernels), Finding::kMaxEvidence));
+    finding.source = source_line(facts.trace, chains.front().kernels.front());
+  }
   finding.title = "The model runs one operator at a time";
   if (kernels > 0)
     finding.explanation =

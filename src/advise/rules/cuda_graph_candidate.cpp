@@ -33,6 +33,7 @@ std::vector<Finding> find(const Facts& facts) {
     if (finding.evidence.size() == Finding::kMaxEvidence) break;
     finding.evidence.push_back(call.event);
   }
+  if (!finding.evidence.empty()) finding.source = source_line(facts.trace, finding.evidence.front());
   finding.fix = {
       "cuda_graph", "Capture the step in a CUDA graph and replay it.",
       "+ graph = torch.cuda.CUDAGraph()\n+ with torch.cuda.graph(graph):\n+     output = model(static_input)\n"

@@ -86,6 +86,7 @@ std::vector<Finding> find(const Facts& facts) {
   const auto& durations = facts.trace.events.duration;
   std::stable_sort(finding.evidence.begin(), finding.evidence.end(),
                    [&](EventId a, EventId b) { return durations[a] < durations[b]; });
+  if (!finding.evidence.empty()) finding.source = source_line(facts.trace, finding.evidence.front());
   finding.fix = std::move(remedy.fix);
   return {finding};
 }
