@@ -219,10 +219,11 @@ bool is_comprehension(std::string_view function) { return function == "<genexpr>
 // Goes over frames from the innermost outwards, and keeps the first one that is worth naming.
 class FrameSearch {
  public:
+  void look_at(const Frame& frame) {
+    if (owner_of(frame.file) != CodeOwner::kLibrary) take(frame);
+  }
   void look_at(std::string_view text) {
-    const std::optional<Frame> frame = split_frame(text);
-    if (!frame) return;
-    if (owner_of(frame->file) != CodeOwner::kLibrary) take(*frame);
+    if (const std::optional<Frame> frame = split_frame(text)) look_at(*frame);
   }
 
   // Frames joined by ";", innermost first.
@@ -257,11 +258,21 @@ class FrameSearch {
   std::optional<Frame> found_, comprehension_;
 };
 
+// Where the event itself stands in the program, as a recorder with compiled-in places knows it.
+std::optional<Frame> recorded_place(const Trace& trace, EventId event) {
+  const std::uint32_t* place = trace.sources.empty() ? nullptr : trace.sources.find(event);
+  if (place == nullptr) return std::nullopt;
+  const SourceLocation& location = trace.source_locations[*place];
+  return Frame{trace.strings[location.file], trace.strings[location.function], location.line};
+}
+
 // Looks at an event and all around it. Returns what caused the innermost of them that has a cause, or kNoEvent.
 EventId look_outwards(const Trace& trace, EventId event, FrameSearch& search) {
   EventId cause = kNoEvent;
   for (EventId at = event; at != kNoEvent && !search.is_done(); at = caller_of(trace, at)) {
     if (cause == kNoEvent) cause = trace.events.cause[at];
+    if (const std::optional<Frame> frame = recorded_place(trace, at)) search.look_at(*frame);
+    if (search.is_done()) break;
     if (trace.events.kind[at] == Kind::kPython) search.look_at(trace.name(at));
     const OperatorStack* stack = trace.operator_stacks.empty() ? nullptr : trace.operator_stacks.find(at);
     if (stack != nullptr) search.look_at_stack(trace.strings[stack->call_stack]);

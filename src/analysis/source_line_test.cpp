@@ -130,6 +130,23 @@ TEST(SourceLine, is_found_in_the_stack_that_an_operator_carries_as_text) {
   EXPECT_EQ(source_line(trace, sketch.id(inner)), expected);
 }
 
+TEST(SourceLine, is_the_place_that_was_compiled_in_before_any_stack) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  const auto scope = sketch.event(thread, Kind::kAnnotation, "batch", 0, 100);
+  const auto op = sketch.op(thread, "aten::linear", 10, 90);
+  sketch.set_call_stack(op, "model.py(31): forward");
+  const auto loose = sketch.op(thread, "aten::add", 95, 99);
+  InternedStrings& strings = sketch.trace().strings;
+  sketch.trace().source_locations = {{strings.intern("src/server.cpp"), strings.intern("serve"), 42},
+                                     {strings.intern("src/linear.cpp"), strings.intern("linear"), 7}};
+  Trace trace = sketch.build();
+  trace.sources.append(sketch.id(scope), 0);
+  trace.sources.append(sketch.id(op), 1);
+  EXPECT_EQ(source_line(trace, sketch.id(op)), (SourceLine{"src/linear.cpp", 7, "linear"}));
+  EXPECT_EQ(source_line(trace, sketch.id(loose)), (SourceLine{"src/server.cpp", 42, "serve"}));
+}
+
 TEST(SourceLine, is_absent_where_there_are_no_stacks) {
   TraceSketch sketch;
   const TrackId thread = sketch.thread("main");

@@ -200,7 +200,9 @@ std::string anomaly_lines(const TraceInfo& info, const TextStyle& style) {
   std::string text;
   for (std::size_t i = 0; i < std::min(info.anomalies.size(), kMostAnomalies); ++i) {
     const AnomalyCount& anomaly = info.anomalies[i];
-    const std::string item = fmt::format("{} × {}", count_of(anomaly.count), description_of(anomaly.anomaly));
+    std::string item = fmt::format("{} × {}", count_of(anomaly.count), description_of(anomaly.anomaly));
+    if (has_telling_example(anomaly.anomaly) && !anomaly.example.text.empty())
+      item += ' ' + printable(anomaly.example.text) + '.';
     text += labelled(i == 0 ? "Anomalies" : "", wrapped_words(item, room_beside_label(style)), style);
   }
   if (info.anomalies.size() > kMostAnomalies) {

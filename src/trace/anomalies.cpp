@@ -43,6 +43,11 @@ constexpr std::array<Declaration, kAnomalyCount> kDeclarations = {{
     {"repeated_event_list", "A second list of events was found in the file; it was skipped."},
     {"trailing_text", "There is text after the end of the document; it was ignored."},
     {"too_many_lanes", "Too many events overlap on one track; they share the last lane."},
+    {"unfinished_recording", "The recording has no end: it still goes on, or its process was killed."},
+    {"dropped_events", "The recorder had to leave an event out."},
+    {"damaged_chunk", "A part of the file is damaged; what it held is missing."},
+    {"unknown_chunk", "A part of the file can only be read by a later version; it was skipped."},
+    {"open_scope", "A scope had not ended when the recording did; it is drawn to the end."},
 }};
 
 }  // namespace
@@ -53,11 +58,16 @@ std::string_view description_of(Anomaly anomaly) {
   return kDeclarations[static_cast<std::size_t>(anomaly)].description;
 }
 
-void Anomalies::add(Anomaly anomaly, std::uint64_t byte_offset, std::string_view text) {
-  add(anomaly, 1, byte_offset, text);
+bool has_telling_example(Anomaly anomaly) {
+  return anomaly == Anomaly::kUnfinishedRecording || anomaly == Anomaly::kDroppedEvents ||
+         anomaly == Anomaly::kDamagedChunk;
 }
 
-void Anomalies::add(Anomaly anomaly, std::uint64_t times, std::uint64_t byte_offset, std::string_view text) {
+void Anomalies::add(Anomaly anomaly, std::uint64_t byte_offset, std::string_view text) {
+  add_many(anomaly, 1, byte_offset, text);
+}
+
+void Anomalies::add_many(Anomaly anomaly, std::uint64_t times, std::uint64_t byte_offset, std::string_view text) {
   Entry& entry = entries_[static_cast<std::size_t>(anomaly)];
   if (entry.count == 0 || byte_offset < entry.example.byte_offset)
     entry.example = {byte_offset, repaired_utf8(text.substr(0, kLongestQuote))};
@@ -66,7 +76,7 @@ void Anomalies::add(Anomaly anomaly, std::uint64_t times, std::uint64_t byte_off
 
 void Anomalies::merge(const Anomalies& other) {
   for (const AnomalyCount& entry : other.list())
-    add(entry.anomaly, entry.count, entry.example.byte_offset, entry.example.text);
+    add_many(entry.anomaly, entry.count, entry.example.byte_offset, entry.example.text);
 }
 
 std::uint64_t Anomalies::total() const {

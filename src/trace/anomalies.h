@@ -40,13 +40,20 @@ enum class Anomaly : std::uint8_t {
   kRepeatedEventList,       // a second "traceEvents" list; skipped
   kTrailingText,            // text after the end of the document; ignored
   kTooManyLanes,            // more events overlap on one track than we lay side by side; they share the last lane
+  kUnfinishedRecording,     // a recording whose end is not in the file; the example says what may be missing
+  kDroppedEvents,           // events that the recorder had to leave out; the example says why
+  kDamagedChunk,            // a part of the file whose checksum or content is wrong; the example says what it took away
+  kUnknownChunk,            // a part of the file that only a later version understands; skipped
+  kOpenScope,               // a scope that had not ended when the recording did; drawn to the end
 };
-inline constexpr int kAnomalyCount = static_cast<int>(Anomaly::kTooManyLanes) + 1;
+inline constexpr int kAnomalyCount = static_cast<int>(Anomaly::kOpenScope) + 1;
 
 // "truncated", "malformed_event", …: the word in JSON output.
 std::string_view name_of(Anomaly anomaly);
 // One sentence: what it is and what was done about it.
 std::string_view description_of(Anomaly anomaly);
+// Whether the example completes that sentence, as "800 for want of memory" does, rather than being one of many.
+bool has_telling_example(Anomaly anomaly);
 
 struct AnomalyExample {
   std::uint64_t byte_offset = 0;  // in the decompressed text; the start of the event it concerns
@@ -63,6 +70,7 @@ class Anomalies {
  public:
   // The example with the smallest byte offset is kept, so that the result does not depend on the order of work.
   void add(Anomaly anomaly, std::uint64_t byte_offset, std::string_view text = {});
+  void add_many(Anomaly anomaly, std::uint64_t times, std::uint64_t byte_offset, std::string_view text);
   void merge(const Anomalies& other);
 
   std::uint64_t count(Anomaly anomaly) const { return entries_[static_cast<std::size_t>(anomaly)].count; }
@@ -75,7 +83,6 @@ class Anomalies {
     std::uint64_t count = 0;
     AnomalyExample example;
   };
-  void add(Anomaly anomaly, std::uint64_t times, std::uint64_t byte_offset, std::string_view text);
   std::array<Entry, kAnomalyCount> entries_;
 };
 

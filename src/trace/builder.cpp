@@ -60,7 +60,11 @@ class Assembly {
     }
     for (EventBatch& batch : batches_) {
       translator_.select(*batch.names);
-      for (BatchMemoryEvent& event : batch.memory) event.track = translator_.track(event.track);
+      for (BatchMemoryEvent& event : batch.memory) {
+        event.track = translator_.track(event.track);
+        event.pool = translator_.string(event.pool);
+        has_pools_ |= event.pool != kEmptyString;
+      }
     }
     for (EventBatch& batch : batches_) {
       translator_.select(*batch.names);
@@ -138,6 +142,7 @@ class Assembly {
   std::vector<std::uint32_t> first_row_;  // of each batch
   std::vector<EventId> event_of_row_;
   Nanoseconds origin_ = 0;
+  bool has_pools_ = false;
 };
 
 void Assembly::nest_rows() {
@@ -164,6 +169,8 @@ void Assembly::fill_side_tables() {
     string(stack.call_stack);
     string(stack.module_hierarchy);
   });
+  fill(trace_.sources, &EventBatch::sources,
+       [&](std::uint32_t& location) { location = translator_.source_location(location); });
   fill(trace_.kernels, &EventBatch::kernels,
        [&](KernelInfo& info) { info.launch = translator_.kernel_launch(info.launch); });
   fill(trace_.graph_nodes, &EventBatch::graph_nodes, as_it_is);
@@ -178,6 +185,7 @@ void Assembly::fill_side_tables() {
   fill(trace_.other_arguments, &EventBatch::other_arguments, string);
   trace_.operator_inputs = translator_.take_operator_inputs();
   trace_.kernel_launches = translator_.take_kernel_launches();
+  trace_.source_locations = translator_.take_source_locations();
 }
 
 // Three jobs that need nothing of one another; only the first one touches the strings.
@@ -293,6 +301,7 @@ void Assembly::place_memory_events() {
     memory.device.push_back(event.device);
     memory.track.push_back(event.track);
     memory.event.push_back(innermost_at(trace_.events, trace_.tracks[event.track], time, hints[event.track]));
+    if (has_pools_) memory.pool.push_back(event.pool);
   }
 }
 

@@ -45,6 +45,11 @@ inline std::uint64_t hash_value(const KernelLaunch& launch) {
   return hash_with(hash, static_cast<std::uint32_t>(launch.shared_memory_bytes));
 }
 
+inline std::uint64_t hash_value(const SourceLocation& location) {
+  return hash_with(hash_with(0, std::uint64_t{location.file} << 32 | location.function),
+                   static_cast<std::uint32_t>(location.line));
+}
+
 struct FlowKind {
   StringId category = kEmptyString, name = kEmptyString;
   bool operator==(const FlowKind&) const = default;
@@ -68,6 +73,7 @@ struct LocalNames {
   InternedValues<TrackKey> tracks;
   InternedValues<OperatorInputs> operator_inputs;  // strings are ids of this table
   InternedValues<KernelLaunch> kernel_launches;
+  InternedValues<SourceLocation> source_locations;  // strings are ids of this table
   InternedValues<FlowKind> flow_kinds;
   InternedValues<FlowPlace> flow_places;
 };
@@ -102,6 +108,7 @@ struct BatchMemoryEvent {
   std::uint64_t address = 0;
   std::int64_t bytes = 0;
   std::int64_t total_allocated = -1, total_reserved = -1;
+  StringId pool = kEmptyString;
 };
 
 struct BatchCounter {
@@ -133,7 +140,8 @@ struct EventBatch {
   std::vector<BatchLink> links;
   std::vector<BatchDetail<OperatorInfo>> operators;  // inputs: index of LocalNames::operator_inputs
   std::vector<BatchDetail<OperatorStack>> operator_stacks;
-  std::vector<BatchDetail<KernelInfo>> kernels;  // launch: index of LocalNames::kernel_launches
+  std::vector<BatchDetail<std::uint32_t>> sources;  // index of LocalNames::source_locations
+  std::vector<BatchDetail<KernelInfo>> kernels;     // launch: index of LocalNames::kernel_launches
   std::vector<BatchDetail<GraphNode>> graph_nodes;
   std::vector<BatchDetail<CopyInfo>> copies;
   std::vector<BatchDetail<SyncInfo>> syncs;

@@ -99,12 +99,12 @@ std::size_t Trace::memory_bytes() const {
   std::size_t bytes = strings.memory_bytes();
   bytes +=
       total_bytes(events.start, events.duration, events.name, events.kind, events.track, events.parent, events.cause);
-  bytes += total_bytes(tracks, processes, devices, steps, operator_inputs, kernel_launches, flows);
-  bytes += operators.memory_bytes() + operator_stacks.memory_bytes() + kernels.memory_bytes() +
+  bytes += total_bytes(tracks, processes, devices, steps, operator_inputs, kernel_launches, source_locations, flows);
+  bytes += operators.memory_bytes() + operator_stacks.memory_bytes() + sources.memory_bytes() + kernels.memory_bytes() +
            graph_nodes.memory_bytes() + copies.memory_bytes() + syncs.memory_bytes() + collectives.memory_bytes() +
            lanes.memory_bytes() + categories.memory_bytes() + other_arguments.memory_bytes();
   bytes += total_bytes(memory.time, memory.address, memory.bytes, memory.total_allocated, memory.total_reserved,
-                       memory.device, memory.track, memory.event);
+                       memory.device, memory.track, memory.event, memory.pool);
   bytes += total_bytes(counters.time, counters.value, counters.series);
   for (const auto& [name, text] : metadata) bytes += name.capacity() + text.capacity();
   return bytes;

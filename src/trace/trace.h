@@ -151,6 +151,13 @@ struct OperatorStack {
   StringId module_hierarchy = kEmptyString;
 };
 
+// A place in a program's source; equal ones are stored once.
+struct SourceLocation {
+  StringId file = kEmptyString, function = kEmptyString;
+  std::int32_t line = 0;  // 0: not recorded
+  auto operator<=>(const SourceLocation&) const = default;
+};
+
 struct CollectiveInfo {
   StringId collective = kEmptyString;  // "allreduce"
   StringId dtype = kEmptyString;
@@ -173,6 +180,7 @@ struct MemoryEvents {
   std::vector<DeviceId> device;
   std::vector<TrackId> track;
   std::vector<EventId> event;  // the innermost event open on that track at that time, or kNoEvent
+  std::vector<StringId> pool;  // of the allocator; no rows at all when nobody recorded pools
 
   std::size_t size() const { return time.size(); }
   void reserve(std::size_t rows);
@@ -226,6 +234,8 @@ struct Trace {
   SideTable<OperatorInfo> operators;
   std::vector<OperatorInputs> operator_inputs;
   SideTable<OperatorStack> operator_stacks;
+  SideTable<std::uint32_t> sources;  // where an event stands in the program: index of Trace::source_locations
+  std::vector<SourceLocation> source_locations;
   SideTable<KernelInfo> kernels;
   std::vector<KernelLaunch> kernel_launches;
   SideTable<GraphNode> graph_nodes;
@@ -241,7 +251,7 @@ struct Trace {
   std::vector<Flow> flows;
   Anomalies anomalies;
 
-  std::string format;                                         // "kineto"
+  std::string format;                                         // "kineto", "tell"
   std::int64_t origin_epoch_ns = 0;                           // wall-clock time of time 0; 0 when unknown
   Nanoseconds duration = 0;                                   // from time 0 to the end of the last event
   std::uint64_t text_bytes = 0;                               // of the file, decompressed

@@ -30,6 +30,7 @@ class Translator {
   }
   std::uint32_t operator_inputs(std::uint32_t local);
   std::uint32_t kernel_launch(std::uint32_t local);
+  std::uint32_t source_location(std::uint32_t local);
   std::uint32_t flow_kind(std::uint32_t local);
   std::uint32_t flow_place(std::uint32_t local);
   NativeId native_id(NativeId local) { return {local.number, string(local.text)}; }
@@ -39,13 +40,14 @@ class Translator {
   const InternedValues<FlowPlace>& flow_places() const { return flow_places_; }
   std::vector<OperatorInputs> take_operator_inputs() { return inputs_.take(); }
   std::vector<KernelLaunch> take_kernel_launches() { return launches_.take(); }
+  std::vector<SourceLocation> take_source_locations() { return locations_.take(); }
 
  private:
   static constexpr std::uint32_t kUnknown = UINT32_MAX;
 
   // Global numbers by local ones; kUnknown until asked for.
   struct Known {
-    std::vector<std::uint32_t> strings, tracks, inputs, launches, flow_kinds, flow_places;
+    std::vector<std::uint32_t> strings, tracks, inputs, launches, locations, flow_kinds, flow_places;
   };
 
   TrackKey translated(TrackKey local) {
@@ -56,6 +58,7 @@ class Translator {
   InternedValues<TrackKey> tracks_;
   InternedValues<OperatorInputs> inputs_;
   InternedValues<KernelLaunch> launches_;
+  InternedValues<SourceLocation> locations_;
   InternedValues<FlowKind> flow_kinds_;
   InternedValues<FlowPlace> flow_places_;
   std::unordered_map<const LocalNames*, Known> known_;

@@ -196,6 +196,11 @@ void compare_operators(Comparison& comparison) {
       "operator stack", &Trace::operator_stacks, [](const Trace&, const OperatorStack& stack, RowText& text) {
         text.text("call stack", stack.call_stack).text("module hierarchy", stack.module_hierarchy);
       });
+  comparison.side_table<std::uint32_t>(
+      "source", &Trace::sources, [](const Trace& trace, const std::uint32_t& place, RowText& text) {
+        const SourceLocation& location = trace.source_locations[place];
+        text.text("file", location.file).text("function", location.function).add("line", location.line);
+      });
   comparison.side_table<CollectiveInfo>("collective", &Trace::collectives,
                                         [](const Trace&, const CollectiveInfo& info, RowText& text) {
                                           text.text("collective", info.collective)
@@ -262,6 +267,7 @@ void compare_other_tables(Comparison& comparison) {
             .add("device", memory.device[i])
             .add("track", memory.track[i])
             .event("event", memory.event[i])
+            .text("pool", memory.pool.empty() ? kEmptyString : memory.pool[i])
             .str();
       });
   comparison.table(
