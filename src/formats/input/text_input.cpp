@@ -40,6 +40,28 @@ class PlainInput : public TextInput {
   std::string first_bytes_;
 };
 
+class ResumedInput : public TextInput {
+ public:
+  ResumedInput(std::string first_bytes, std::unique_ptr<TextInput> rest)
+      : first_bytes_(std::move(first_bytes)), rest_(std::move(rest)) {}
+
+  Result<std::size_t> read(std::span<char> into) override {
+    const std::size_t known = std::min(into.size(), first_bytes_.size());
+    std::memcpy(into.data(), first_bytes_.data(), known);
+    first_bytes_.erase(0, known);
+    const auto more = rest_->read(into.subspan(known));
+    if (!more) return std::unexpected(more.error());
+    return known + *more;
+  }
+  bool was_cut() const override { return rest_->was_cut(); }
+  std::uint64_t file_bytes_read() const override { return rest_->file_bytes_read(); }
+  std::uint64_t file_bytes() const override { return rest_->file_bytes(); }
+
+ private:
+  std::string first_bytes_;
+  std::unique_ptr<TextInput> rest_;
+};
+
 std::string size_in_words(std::uint64_t bytes) {
   for (const auto& [shift, unit] : {std::pair{30, " GiB"}, {20, " MiB"}, {10, " KiB"}})
     if (bytes >> shift > 0) return std::to_string(bytes >> shift) + unit;
@@ -116,6 +138,10 @@ Result<std::size_t> CompressedInput::read(std::span<char> into) {
                        ", which is refused as a mistake or an attack; raise the limit with --max-text",
                    file_.path());
   return filled;
+}
+
+std::unique_ptr<TextInput> put_back(std::string first_bytes, std::unique_ptr<TextInput> rest) {
+  return std::make_unique<ResumedInput>(std::move(first_bytes), std::move(rest));
 }
 
 Result<std::unique_ptr<TextInput>> open_text(const std::string& path, std::uint64_t max_text_bytes) {

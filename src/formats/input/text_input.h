@@ -31,4 +31,7 @@ class TextInput {
 // `path` may be "-" for standard input. Text beyond `max_text_bytes` out of a compressed file is an error.
 Result<std::unique_ptr<TextInput>> open_text(const std::string& path, std::uint64_t max_text_bytes);
 
+// The same text once more from the beginning, after `first_bytes` of it were read to see what it is.
+std::unique_ptr<TextInput> put_back(std::string first_bytes, std::unique_ptr<TextInput> rest);
+
 }  // namespace telltale

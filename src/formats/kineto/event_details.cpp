@@ -1,19 +1,20 @@
-// What the arguments of an event say beyond when and where it happened.
+#include "formats/kineto/event_details.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "formats/kineto/event_parser.h"
-#include "formats/kineto/event_writer.h"
 #include "formats/kineto/json_text.h"
+#include "formats/kineto/remembered.h"
 
 namespace telltale::kineto {
 namespace {
 
+std::string_view view(const StringToken& token) { return {token.begin, token.size()}; }
 std::string_view view(const ValueSpan& span) { return {span.begin, static_cast<std::size_t>(span.end - span.begin)}; }
 
 // [4, 8, 1]; 0 for what is missing or no size.
@@ -53,8 +54,8 @@ MemorySpace space_named(std::string_view name) {
 
 }  // namespace
 
-std::optional<EventWriter::CheckedArguments> EventWriter::check_arguments(const EventFields& fields) {
-  CheckedArguments checked;
+std::optional<EventDetails::Checked> EventDetails::check(const EventFields& fields) {
+  Checked checked;
   OperatorInputs inputs;
   constexpr std::pair<ArgumentKey, StringId OperatorInputs::*> kColumns[] = {
       {ArgumentKey::kInputShapes, &OperatorInputs::shapes},
@@ -92,36 +93,60 @@ std::optional<EventWriter::CheckedArguments> EventWriter::check_arguments(const 
   return checked;
 }
 
-void EventWriter::write_details(const EventFields& fields, Kind kind, BatchRow row) {
-  EventBatch& batch = into_->batch;
+void EventDetails::write(const EventFields& fields, const Checked& checked, Kind kind, BatchRow row) {
+  write_links(fields, row);
+  write_operator(fields, checked, row);
+  if (checked.others != kEmptyString) batch_->other_arguments.push_back({row, checked.others});
+  write_device_work(fields, kind, row);
+  if (fields.has(ArgumentKey::kCollectiveName)) batch_->collectives.push_back({row, collective(fields)});
+}
+
+void EventDetails::write_links(const EventFields& fields, BatchRow row) {
+  if (!fields.has(ArgumentKey::kExternalId) && !fields.has(ArgumentKey::kCorrelation)) return;
+  const std::int64_t correlation = integer(fields, ArgumentKey::kCorrelation, 0);
+  const std::int64_t external_id = integer(fields, ArgumentKey::kExternalId, 0);
+  if (correlation != 0 || external_id != 0) batch_->links.push_back({row, correlation, external_id});
+}
+
+void EventDetails::write_operator(const EventFields& fields, const Checked& checked, BatchRow row) {
+  const std::int64_t sequence = integer(fields, ArgumentKey::kSequence, OperatorInfo::kNoSequence);
+  if (checked.operator_inputs != OperatorInfo::kNoInputs || sequence >= 0) {
+    const auto forward_thread = narrow_integer<std::int32_t>(fields, ArgumentKey::kForwardThread, 0);
+    batch_->operators.push_back({row,
+                                 {.inputs = checked.operator_inputs,
+                                  .forward_thread = static_cast<std::uint32_t>(std::max(0, forward_thread)),
+                                  .sequence = sequence}});
+  }
   if (fields.has(ArgumentKey::kCallStack) || fields.has(ArgumentKey::kModuleHierarchy)) {
     OperatorStack stack;
     if (fields.has(ArgumentKey::kCallStack)) stack.call_stack = text_in(fields[ArgumentKey::kCallStack]);
     if (fields.has(ArgumentKey::kModuleHierarchy))
       stack.module_hierarchy = text_in(fields[ArgumentKey::kModuleHierarchy]);
-    batch.operator_stacks.push_back({row, stack});
+    batch_->operator_stacks.push_back({row, stack});
   }
+}
+
+void EventDetails::write_device_work(const EventFields& fields, Kind kind, BatchRow row) {
   if (fields.has(ArgumentKey::kGrid) || fields.has(ArgumentKey::kBlock))
-    batch.kernels.push_back({row, {names_.kernel_launches.intern(kernel_launch(fields))}});
+    batch_->kernels.push_back({row, {names_.kernel_launches.intern(kernel_launch(fields))}});
   if (fields.has(ArgumentKey::kGraph) || fields.has(ArgumentKey::kGraphNode)) {
     const GraphNode node{integer(fields, ArgumentKey::kGraph, 0), integer(fields, ArgumentKey::kGraphNode, 0)};
-    if (node.graph != 0 || node.node != 0) batch.graph_nodes.push_back({row, node});
+    if (node.graph != 0 || node.node != 0) batch_->graph_nodes.push_back({row, node});
   }
   if (kind == Kind::kMemcpy || kind == Kind::kMemset) {
     const CopySpaces spaces = copy_spaces(name_);
-    batch.copies.push_back({row, {integer(fields, ArgumentKey::kBytes, -1), spaces.from, spaces.to}});
+    batch_->copies.push_back({row, {integer(fields, ArgumentKey::kBytes, -1), spaces.from, spaces.to}});
   }
   if (kind == Kind::kSync) {
     SyncInfo sync;
     if (fields.has(ArgumentKey::kSyncKind)) sync.kind = text_in(fields[ArgumentKey::kSyncKind]);
     sync.wait_on_stream = integer(fields, ArgumentKey::kWaitOnStream, -1);
     sync.wait_on_event = integer(fields, ArgumentKey::kWaitOnEvent, -1);
-    batch.syncs.push_back({row, sync});
+    batch_->syncs.push_back({row, sync});
   }
-  if (fields.has(ArgumentKey::kCollectiveName)) batch.collectives.push_back({row, collective(fields)});
 }
 
-KernelLaunch EventWriter::kernel_launch(const EventFields& fields) {
+KernelLaunch EventDetails::kernel_launch(const EventFields& fields) {
   KernelLaunch launch;
   if (fields.has(ArgumentKey::kGrid)) launch.grid = three_sizes(fields[ArgumentKey::kGrid]);
   if (fields.has(ArgumentKey::kBlock)) launch.block = three_sizes(fields[ArgumentKey::kBlock]);
@@ -135,7 +160,7 @@ KernelLaunch EventWriter::kernel_launch(const EventFields& fields) {
   return launch;
 }
 
-CollectiveInfo EventWriter::collective(const EventFields& fields) {
+CollectiveInfo EventDetails::collective(const EventFields& fields) {
   CollectiveInfo info;
   const auto text = [&](ArgumentKey key) { return fields.has(key) ? text_in(fields[key]) : kEmptyString; };
   info.collective = text(ArgumentKey::kCollectiveName);
@@ -161,9 +186,9 @@ CollectiveInfo EventWriter::collective(const EventFields& fields) {
 }
 
 // "Memcpy HtoD (Pageable -> Device)", "Memset (Device)".
-EventWriter::CopySpaces EventWriter::copy_spaces(StringId name) {
-  if (name >= copy_spaces_.size()) copy_spaces_.resize(name + name / 2 + 16);
-  if (copy_spaces_[name]) return *copy_spaces_[name];
+EventDetails::CopySpaces EventDetails::copy_spaces(StringId name) {
+  std::optional<CopySpaces>& known = remembered(copy_spaces_, name);
+  if (known) return *known;
   CopySpaces spaces;
   const std::string_view text = names_.strings[name];
   const auto open = text.find('('), close = text.rfind(')');
@@ -175,8 +200,39 @@ EventWriter::CopySpaces EventWriter::copy_spaces(StringId name) {
     else
       spaces.to = space_named(inside);
   }
-  copy_spaces_[name] = spaces;
+  known = spaces;
   return spaces;
+}
+
+StringId EventDetails::text_of(const StringToken& token) {
+  if (token.is_plain) return names_.strings.intern(view(token));
+  Repairs repairs;
+  const StringId id = names_.strings.intern(unescaped(view(token), repairs));
+  if (repairs.invalid_escape) note(Anomaly::kInvalidEscape, id);
+  if (repairs.invalid_utf8) note(Anomaly::kInvalidUtf8, id);
+  if (repairs.control_character) note(Anomaly::kControlCharacter, id);
+  return id;
+}
+
+StringId EventDetails::text_in(const ValueSpan& value) {
+  if (*value.begin == '"') return text_of(scan_string(value.begin + 1));
+  return text_of({value.begin, value.end, false});
+}
+
+std::optional<StringId> EventDetails::compact(const ValueSpan& value) {
+  const StringId raw = names_.strings.intern(view(value));
+  if (const auto& known = remembered(compact_, raw)) return *known;
+  const auto text = compact_json(view(value));
+  const std::optional<StringId> id = text ? std::optional(names_.strings.intern(*text)) : std::nullopt;
+  remembered(compact_, raw) = id;
+  return id;
+}
+
+std::int64_t EventDetails::integer(const EventFields& fields, ArgumentKey key, std::int64_t otherwise) {
+  if (!fields.has(key)) return otherwise;
+  const Decimal number = number_in(fields[key]);
+  if (number.status == DecimalStatus::kOutOfRange) note(Anomaly::kNumberOutOfRange);
+  return number.status == DecimalStatus::kOk ? number.value : otherwise;
 }
 
 }  // namespace telltale::kineto

@@ -5,7 +5,7 @@
 
 #include "formats/kineto/categories.h"
 #include "formats/kineto/event_parser.h"
-#include "formats/kineto/json_text.h"
+#include "formats/kineto/remembered.h"
 
 namespace telltale::kineto {
 namespace {
@@ -16,25 +16,20 @@ std::string_view view(const ValueSpan& span) { return {span.begin, static_cast<s
 constexpr std::string_view kMemoryEventName = "[memory]";
 constexpr std::string_view kModulePrefix = "nn.Module: ";
 
-// The answer for a string id, in a table that grows with the ids.
-template <typename Answer>
-std::optional<Answer>& remembered(std::vector<std::optional<Answer>>& answers, StringId id) {
-  if (id >= answers.size()) answers.resize(id + id / 2 + 16);
-  return answers[id];
-}
-
 }  // namespace
 
 bool EventWriter::write(const EventFields& fields, std::uint64_t byte_offset, BlockEvents& into) {
   into_ = &into;
   byte_offset_ = byte_offset;
-  name_ = text_of(fields.name);
-  if (fields.has_number_out_of_range) note(Anomaly::kNumberOutOfRange);
-  if (fields.phase == 0) return note(Anomaly::kMissingPhase), true;
+  details_.select(into.batch, byte_offset);
+  name_ = details_.text_of(fields.name);
+  details_.set_name(name_);
+  if (fields.has_number_out_of_range) details_.note(Anomaly::kNumberOutOfRange);
+  if (fields.phase == 0) return details_.note(Anomaly::kMissingPhase), true;
   if (fields.phase == 'M') return write_label(fields), true;
   if (std::string_view("XBEiIRCbneSTpFstf").find(fields.phase) == std::string_view::npos)
-    return note(Anomaly::kUnknownPhase), true;
-  if (!fields.has_time) return note(Anomaly::kMissingTime), true;
+    return details_.note(Anomaly::kUnknownPhase), true;
+  if (!fields.has_time) return details_.note(Anomaly::kMissingTime), true;
 
   switch (fields.phase) {
     case 'X':
@@ -50,9 +45,9 @@ bool EventWriter::write(const EventFields& fields, std::uint64_t byte_offset, Bl
       if (fields.phase == 'B') {
         into_->begins.push_back({row, {track_of(fields, TrackKind::kThread), {}}});  // an E tells no category
       } else if (!fields.has_duration) {
-        note(Anomaly::kMissingDuration);
+        details_.note(Anomaly::kMissingDuration);
       } else if (fields.is_duration_negative) {
-        note(Anomaly::kNegativeDuration);
+        details_.note(Anomaly::kNegativeDuration);
       }
       return true;
     }
@@ -75,30 +70,16 @@ bool EventWriter::write(const EventFields& fields, std::uint64_t byte_offset, Bl
 }
 
 bool EventWriter::write_row(const EventFields& fields, Kind kind, TrackId track) {
-  const auto arguments = check_arguments(fields);
+  const auto arguments = details_.check(fields);
   if (!arguments) return false;
   EventBatch& batch = into_->batch;
   const auto row = static_cast<BatchRow>(batch.events.size());
   const Nanoseconds duration = fields.phase == 'X' ? fields.duration : 0;
   batch.events.push_back({fields.time, duration, name_, track, kind});
   batch.offsets.push_back(byte_offset_);
-  if (fields.has(ArgumentKey::kExternalId) || fields.has(ArgumentKey::kCorrelation)) {
-    const std::int64_t correlation = integer(fields, ArgumentKey::kCorrelation, 0);
-    const std::int64_t external_id = integer(fields, ArgumentKey::kExternalId, 0);
-    if (correlation != 0 || external_id != 0) batch.links.push_back({row, correlation, external_id});
-  }
-  const std::int64_t sequence = integer(fields, ArgumentKey::kSequence, OperatorInfo::kNoSequence);
-  if (arguments->operator_inputs != OperatorInfo::kNoInputs || sequence >= 0) {
-    const auto forward_thread = narrow_integer<std::int32_t>(fields, ArgumentKey::kForwardThread, 0);
-    batch.operators.push_back({row,
-                               {.inputs = arguments->operator_inputs,
-                                .forward_thread = static_cast<std::uint32_t>(std::max(0, forward_thread)),
-                                .sequence = sequence}});
-  }
   const Category& category = category_of(fields.category);
   if (!category.is_known) batch.categories.push_back({row, category.text});
-  if (arguments->others != kEmptyString) batch.other_arguments.push_back({row, arguments->others});
-  write_details(fields, kind, row);
+  details_.write(fields, *arguments, kind, row);
   return true;
 }
 
@@ -128,7 +109,7 @@ bool EventWriter::write_async(const EventFields& fields) {
 }
 
 void EventWriter::write_end(const EventFields& fields, const SpanKey& key, bool is_async) {
-  if (fields.has_argument != 0 || !fields.unknown_arguments.empty()) note(Anomaly::kEndArguments);
+  if (fields.has_argument != 0 || !fields.unknown_arguments.empty()) details_.note(Anomaly::kEndArguments);
   into_->ends.push_back({fields.time, key, byte_offset_, name_, is_async});
 }
 
@@ -137,27 +118,28 @@ void EventWriter::write_memory(const EventFields& fields) {
       fields.has(ArgumentKey::kMemoryAddress) ? unsigned_in(fields[ArgumentKey::kMemoryAddress]) : Unsigned{};
   const bool has_bytes = fields.has(ArgumentKey::kMemoryBytes) &&
                          number_in(fields[ArgumentKey::kMemoryBytes]).status == DecimalStatus::kOk;
-  if (address.status != DecimalStatus::kOk || !has_bytes) return note(Anomaly::kIncompleteMemoryEvent);
+  if (address.status != DecimalStatus::kOk || !has_bytes) return details_.note(Anomaly::kIncompleteMemoryEvent);
   constexpr std::int64_t kCpu = 0;
-  const bool is_host = integer(fields, ArgumentKey::kMemoryDeviceType, kCpu) == kCpu;
+  const bool is_host = details_.integer(fields, ArgumentKey::kMemoryDeviceType, kCpu) == kCpu;
   BatchMemoryEvent event;
   event.time = fields.time;
   event.track = track_of(fields, TrackKind::kThread);
-  event.device = is_host ? kHost : narrow_integer<DeviceId>(fields, ArgumentKey::kMemoryDeviceId, 0);
+  event.device = is_host ? kHost : details_.narrow_integer<DeviceId>(fields, ArgumentKey::kMemoryDeviceId, 0);
   event.address = address.value;
-  event.bytes = integer(fields, ArgumentKey::kMemoryBytes, 0);
-  event.total_allocated = integer(fields, ArgumentKey::kTotalAllocated, -1);
-  event.total_reserved = integer(fields, ArgumentKey::kTotalReserved, -1);
+  event.bytes = details_.integer(fields, ArgumentKey::kMemoryBytes, 0);
+  event.total_allocated = details_.integer(fields, ArgumentKey::kTotalAllocated, -1);
+  event.total_reserved = details_.integer(fields, ArgumentKey::kTotalReserved, -1);
   into_->batch.memory.push_back(event);
 }
 
 void EventWriter::write_counters(const EventFields& fields) {
   const TrackId track = track_of(fields, TrackKind::kCounter);
-  if (fields.arguments.begin == nullptr || *fields.arguments.begin != '{') return note(Anomaly::kUnusableCounter);
+  if (fields.arguments.begin == nullptr || *fields.arguments.begin != '{')
+    return details_.note(Anomaly::kUnusableCounter);
   for_each_member(fields.arguments, [&](const StringToken& key, const ValueSpan& value) {
     const auto number = real_in(value);
-    if (!number) return note(Anomaly::kUnusableCounter);
-    into_->batch.counters.push_back({fields.time, track, name_, text_of(key), *number});
+    if (!number) return details_.note(Anomaly::kUnusableCounter);
+    into_->batch.counters.push_back({fields.time, track, name_, details_.text_of(key), *number});
   });
 }
 
@@ -191,7 +173,7 @@ void EventWriter::write_label(const EventFields& fields) {
     label.what = name == "process_sort_index" ? What::kProcessSortIndex : What::kThreadSortIndex;
     wanted = "sort_index";
   } else {
-    return note(Anomaly::kUnknownMetadata);
+    return details_.note(Anomaly::kUnknownMetadata);
   }
   bool is_found = false;
   if (fields.arguments.begin != nullptr && *fields.arguments.begin == '{') {
@@ -201,16 +183,16 @@ void EventWriter::write_label(const EventFields& fields) {
       if (wanted == "sort_index")
         label.number = number_in(value).value;
       else
-        label.text = text_in(value);
+        label.text = details_.text_in(value);
     });
   }
-  if (!is_found) return note(Anomaly::kUnknownMetadata);
+  if (!is_found) return details_.note(Anomaly::kUnknownMetadata);
   into_->labels.push_back(label);
 }
 
 const EventWriter::Category& EventWriter::category_of(const StringToken& token) {
   if (token.is_plain && last_category_text_ == view(token)) return last_category_;
-  const StringId id = text_of(token);
+  const StringId id = details_.text_of(token);
   auto& known = remembered(categories_, id);
   if (!known) {
     Category category{id, Kind::kOther, true};
@@ -227,7 +209,7 @@ TrackId EventWriter::track_of(const EventFields& fields, TrackKind kind) {
   if (kind == TrackKind::kStream) {
     const bool is_device_number = !fields.process.is_text && std::in_range<DeviceId>(fields.process.number);
     const DeviceId process = is_device_number ? static_cast<DeviceId>(fields.process.number) : 0;
-    key.device = narrow_integer<DeviceId>(fields, ArgumentKey::kDevice, process);
+    key.device = details_.narrow_integer<DeviceId>(fields, ArgumentKey::kDevice, process);
   }
   if (last_track_ && last_track_key_ == key) return *last_track_;
   last_track_key_ = key;
@@ -236,49 +218,18 @@ TrackId EventWriter::track_of(const EventFields& fields, TrackKind kind) {
 }
 
 TrackId EventWriter::async_track(const EventFields& fields) {
-  const NativeId category{0, text_of(fields.category)};
+  const NativeId category{0, details_.text_of(fields.category)};
   return names_.tracks.intern({native_id(fields.process), category, TrackKind::kAsync, kHost});
 }
 
 NativeId EventWriter::native_id(const IdToken& token) {
   if (!token.is_text) return {token.number, kEmptyString};
-  return {0, text_of(token.text)};
+  return {0, details_.text_of(token.text)};
 }
 
 NativeId EventWriter::span_id(const EventFields& fields) {
   if (fields.id_object.begin != nullptr) return {0, names_.strings.intern(view(fields.id_object))};
   return native_id(fields.id);
-}
-
-StringId EventWriter::text_of(const StringToken& token) {
-  if (token.is_plain) return names_.strings.intern(view(token));
-  Repairs repairs;
-  const StringId id = names_.strings.intern(unescaped(view(token), repairs));
-  if (repairs.invalid_escape) note(Anomaly::kInvalidEscape, id);
-  if (repairs.invalid_utf8) note(Anomaly::kInvalidUtf8, id);
-  if (repairs.control_character) note(Anomaly::kControlCharacter, id);
-  return id;
-}
-
-StringId EventWriter::text_in(const ValueSpan& value) {
-  if (*value.begin == '"') return text_of(scan_string(value.begin + 1));
-  return text_of({value.begin, value.end, false});
-}
-
-std::optional<StringId> EventWriter::compact(const ValueSpan& value) {
-  const StringId raw = names_.strings.intern(view(value));
-  if (const auto& known = remembered(compact_, raw)) return *known;
-  const auto text = compact_json(view(value));
-  const std::optional<StringId> id = text ? std::optional(names_.strings.intern(*text)) : std::nullopt;
-  remembered(compact_, raw) = id;
-  return id;
-}
-
-std::int64_t EventWriter::integer(const EventFields& fields, ArgumentKey key, std::int64_t otherwise) {
-  if (!fields.has(key)) return otherwise;
-  const Decimal number = number_in(fields[key]);
-  if (number.status == DecimalStatus::kOutOfRange) note(Anomaly::kNumberOutOfRange);
-  return number.status == DecimalStatus::kOk ? number.value : otherwise;
 }
 
 }  // namespace telltale::kineto

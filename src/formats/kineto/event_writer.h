@@ -7,17 +7,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "formats/kineto/block_events.h"
+#include "formats/kineto/event_details.h"
 #include "formats/kineto/event_fields.h"
 
 namespace telltale::kineto {
 
 class EventWriter {
  public:
-  explicit EventWriter(LocalNames& names) : names_(names) {}
+  explicit EventWriter(LocalNames& names) : names_(names), details_(names) {}
 
   // `byte_offset` is that of the event. False when an argument turns out to be no JSON: nothing was written then.
   bool write(const EventFields& fields, std::uint64_t byte_offset, BlockEvents& into);
@@ -27,14 +27,6 @@ class EventWriter {
     StringId text = kEmptyString;
     Kind kind = Kind::kOther;  // leaving aside that the name can tell more
     bool is_known = true;
-  };
-  struct CopySpaces {
-    MemorySpace from = MemorySpace::kUnknown, to = MemorySpace::kUnknown;
-  };
-  // The arguments that can turn out to be no JSON; read before anything is written.
-  struct CheckedArguments {
-    std::uint32_t operator_inputs = OperatorInfo::kNoInputs;
-    StringId others = kEmptyString;
   };
 
   bool write_row(const EventFields& fields, Kind kind, TrackId track);
@@ -46,44 +38,19 @@ class EventWriter {
   void write_flow(const EventFields& fields);
   void write_label(const EventFields& fields);
 
-  // In event_details.cpp: what the arguments of a row say.
-  std::optional<CheckedArguments> check_arguments(const EventFields& fields);
-  void write_details(const EventFields& fields, Kind kind, BatchRow row);
-  KernelLaunch kernel_launch(const EventFields& fields);
-  CollectiveInfo collective(const EventFields& fields);
-  CopySpaces copy_spaces(StringId name);
-
   const Category& category_of(const StringToken& text);
   TrackId track_of(const EventFields& fields, TrackKind kind);
   TrackId async_track(const EventFields& fields);
   NativeId native_id(const IdToken& token);
   NativeId span_id(const EventFields& fields);
-  StringId text_of(const StringToken& token);
-  StringId text_in(const ValueSpan& value);
-  // Nothing when the value is no JSON.
-  std::optional<StringId> compact(const ValueSpan& value);
-  std::int64_t integer(const EventFields& fields, ArgumentKey key, std::int64_t otherwise);
-  // The same for columns that hold less; a number that does not fit is left out as well.
-  template <typename Narrow>
-  Narrow narrow_integer(const EventFields& fields, ArgumentKey key, Narrow otherwise) {
-    const std::int64_t value = integer(fields, key, otherwise);
-    if (std::in_range<Narrow>(value)) return static_cast<Narrow>(value);
-    note(Anomaly::kNumberOutOfRange);
-    return otherwise;
-  }
-  void note(Anomaly anomaly) { note(anomaly, name_); }
-  void note(Anomaly anomaly, StringId example) {
-    into_->batch.anomalies.add(anomaly, byte_offset_, names_.strings[example]);
-  }
 
   LocalNames& names_;
+  EventDetails details_;
   BlockEvents* into_ = nullptr;
   std::uint64_t byte_offset_ = 0;
   StringId name_ = kEmptyString;  // of the event being written
 
-  std::vector<std::optional<Category>> categories_;  // by local string id, likewise below
-  std::vector<std::optional<CopySpaces>> copy_spaces_;
-  std::vector<std::optional<std::optional<StringId>>> compact_;
+  std::vector<std::optional<Category>> categories_;  // by local string id
 
   std::string last_category_text_;
   Category last_category_;

@@ -37,9 +37,9 @@ void close(BatchEvent& begin, Nanoseconds end) { begin.duration = end - begin.st
 
 }  // namespace
 
-void pair_spans(EventList& list, Anomalies& anomalies) {
+void pair_spans(std::span<BlockEvents> blocks, Anomalies& anomalies) {
   std::map<SharedKey, std::vector<Mark>> marks;
-  for (BlockEvents& block : list.blocks) {
+  for (BlockEvents& block : blocks) {
     const LocalNames& names = *block.batch.names;
     for (const OpenSpan& open : block.begins) {
       BatchEvent& row = block.batch.events[open.row];
@@ -79,7 +79,7 @@ void pair_spans(EventList& list, Anomalies& anomalies) {
   if (endless.empty()) return;
 
   std::map<SharedKey, Nanoseconds> track_ends;
-  for (const BlockEvents& block : list.blocks) {
+  for (const BlockEvents& block : blocks) {
     for (const BatchEvent& row : block.batch.events) {
       Nanoseconds& end =
           track_ends.try_emplace(shared({row.track, {}}, *block.batch.names, false), row.start).first->second;

@@ -77,7 +77,7 @@ Result<Trace> read(TextInput& input, const std::string& path, const ReadOptions&
   trace.text_bytes = source.bytes_read();
   const auto clock_epoch_ns = interpret(std::move(head->values), trace);
 
-  pair_spans(*list, trace.anomalies);
+  pair_spans(list->blocks, trace.anomalies);
   TraceBuilder builder;
   for (BlockEvents& block : list->blocks) {
     for (const TrackLabel& label : block.labels) builder.append_label(*block.batch.names, label);
