@@ -4,17 +4,15 @@
 #include <string_view>
 #include <vector>
 
+#include "base/csv_text.h"
+
 namespace telltale {
 namespace {
 
 std::string quoted(std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
-  std::string text = "\"";
-  for (const char c : field) {
-    if (c == '"') text += '"';
-    text += c;
-  }
-  return text + '"';
+  std::string text;
+  append_csv_field(text, field);
+  return text;
 }
 
 std::string number(std::optional<std::int64_t> value) { return value ? std::to_string(*value) : std::string(); }
@@ -33,7 +31,8 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 std::string to_csv(const KeyAverages& averages) {
   std::string text =
       "name,kind,calls,self_cpu_ns,cpu_ns,cpu_once_ns,self_device_ns,device_ns,cpu_memory_bytes,"
-      "self_cpu_memory_bytes,device_memory_bytes,self_device_memory_bytes,flops,input_shapes,stack\r\n";
+      "self_cpu_memory_bytes,device_memory_bytes,self_device_memory_bytes,flops,input_shapes,stack";
+  text += kCsvLineEnd;
   for (const KeyAverage& row : averages.rows) {
     const std::vector<std::string> fields = {
         quoted(row.name),
@@ -52,7 +51,7 @@ std::string to_csv(const KeyAverages& averages) {
         row.input_shapes ? quoted(to_string(*row.input_shapes)) : std::string(),
         row.stack ? quoted(joined(*row.stack, ";")) : std::string(),
     };
-    text += joined(fields, ",") + "\r\n";
+    text += joined(fields, ",").append(kCsvLineEnd);
   }
   return text;
 }
