@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/side_table_walk.h"
 #include "analysis/work_class.h"
+#include "trace/side_table_walk.h"
 
 namespace telltale {
 namespace {

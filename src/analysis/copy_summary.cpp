@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "analysis/host_work.h"
-#include "analysis/side_table_walk.h"
 #include "base/merge_runs.h"
+#include "trace/side_table_walk.h"
 
 namespace telltale {
 namespace {
