@@ -72,7 +72,11 @@ const std::set<std::string, std::less<>>& keys_with_a_column() {
                                                           "Device Type",
                                                           "Device Id",
                                                           "Total Allocated",
-                                                          "Total Reserved"};
+                                                          "Total Reserved",
+                                                          "Source path",
+                                                          "Source line",
+                                                          "Source function",
+                                                          "Memory pool"};
   return keys;
 }
 
@@ -86,6 +90,7 @@ class SideTables {
     arguments_ = &row.event->arguments;
     add_operator();
     add_stack();
+    add_source();
     add_kernel();
     add_graph_node();
     add_copy();
@@ -129,6 +134,13 @@ class SideTables {
   void add_stack() {
     if (has("Call stack") || has("Module Hierarchy"))
       trace_.operator_stacks.append(event_, {text("Call stack"), text("Module Hierarchy")});
+  }
+
+  void add_source() {
+    if (!has("Source path")) return;
+    const SourceLocation location{text("Source path"), text("Source function"),
+                                  small_integer_in(*arguments_, "Source line").value_or(0)};
+    trace_.sources.append(event_, index_of(location, locations_, trace_.source_locations));
   }
 
   void add_kernel() {
@@ -253,6 +265,7 @@ class SideTables {
   const Arguments* arguments_ = nullptr;
   std::map<OperatorInputs, std::uint32_t> inputs_;
   std::map<KernelLaunch, std::uint32_t> launches_;
+  std::map<SourceLocation, std::uint32_t> locations_;
 };
 
 }  // namespace

@@ -166,6 +166,8 @@ class SlowReader {
       const bool is_host = integer_in(arguments, "Device Type").value_or(0) == 0;
       memory.device.push_back(is_host ? kHost : small_integer_in(arguments, "Device Id").value_or(0));
       memory.track.push_back(track);
+      const auto pool = find(arguments, "Memory pool");
+      memory.pool.push_back(pool ? trace_.strings.intern(text_of(*pool)) : kEmptyString);
       memory.event.push_back(innermost_at(trace_, track, event->time - origin_));
     }
   }

@@ -38,6 +38,12 @@ void add_side_tables(const Trace& trace, EventId event, Facts& facts) {
     facts["types"] = string(inputs.types);
     facts["concrete"] = string(inputs.concrete);
   }
+  if (const std::uint32_t* place = trace.sources.find(event)) {
+    const SourceLocation& location = trace.source_locations[*place];
+    facts["file"] = string(location.file);
+    facts["function"] = string(location.function);
+    facts["line"] = text(location.line);
+  }
   if (const OperatorStack* stack = trace.operator_stacks.find(event)) {
     facts["call stack"] = string(stack->call_stack);
     facts["module hierarchy"] = string(stack->module_hierarchy);
@@ -151,6 +157,7 @@ std::optional<NamedFacts> facts_of_memory(const Trace& trace, const std::string&
                          {"address", text(memory.address[i])},
                          {"allocated", text(memory.total_allocated[i])},
                          {"reserved", text(memory.total_reserved[i])},
+                         {"pool", std::string(memory.pool.empty() ? "" : trace.strings[memory.pool[i]])},
                          {"event", name_or_none(trace, memory.event[i])}},
                         2};
   return std::nullopt;

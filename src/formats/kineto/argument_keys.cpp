@@ -60,6 +60,10 @@ constexpr Entry kEntries[] = {
     {"Dst Rank", ArgumentKey::kDestinationRank},
     {"Seq", ArgumentKey::kCollectiveSequence},
     {"Is asynchronized op", ArgumentKey::kIsAsync},
+    {"Source path", ArgumentKey::kSourceFile},
+    {"Source line", ArgumentKey::kSourceLine},
+    {"Source function", ArgumentKey::kSourceFunction},
+    {"Memory pool", ArgumentKey::kMemoryPool},
     {"Record function id", ArgumentKey::kRecordFunctionId},
     {"Ev Idx", ArgumentKey::kEventIndex},
     {"Python id", ArgumentKey::kPythonId},
@@ -127,6 +131,15 @@ constexpr std::array<Slot, kSlots> make_table() {
 constexpr std::array<Slot, kSlots> kTable = make_table();
 constexpr std::size_t kLongestName = 31;
 
+constexpr std::array<std::string_view, kArgumentKeyCount> kNames = [] {
+  std::array<std::string_view, kArgumentKeyCount> names{};
+  for (const Entry& entry : kEntries) {
+    std::string_view& name = names[static_cast<std::size_t>(entry.key)];
+    if (name.empty()) name = entry.name;
+  }
+  return names;
+}();
+
 }  // namespace
 
 ArgumentKey argument_key(const StringToken& name) {
@@ -146,5 +159,7 @@ ArgumentKey argument_key(std::string_view name) {
   std::copy(name.begin(), name.end(), padded.begin());
   return argument_key(StringToken{padded.data(), padded.data() + name.size(), true});
 }
+
+std::string_view name_of(ArgumentKey key) { return kNames[static_cast<std::size_t>(key)]; }
 
 }  // namespace telltale::kineto

@@ -56,6 +56,11 @@ enum class ArgumentKey : std::uint8_t {
   kDestinationRank,
   kCollectiveSequence,
   kIsAsync,
+  // What only our own recorder knows, and our own writer writes:
+  kSourceFile,
+  kSourceLine,
+  kSourceFunction,
+  kMemoryPool,
   // Say what a column says already, or number things for the writer's own use:
   kRecordFunctionId,
   kEventIndex,
@@ -76,5 +81,8 @@ ArgumentKey argument_key(const StringToken& name);
 
 // The same for a name that stands alone.
 ArgumentKey argument_key(std::string_view name);
+
+// How Kineto spells it today; it must not be kUnknown.
+std::string_view name_of(ArgumentKey key);
 
 }  // namespace telltale::kineto

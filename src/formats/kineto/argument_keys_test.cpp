@@ -27,5 +27,14 @@ TEST(ArgumentKeys, tells_names_apart_that_differ_in_case_or_by_a_letter) {
     EXPECT_EQ(key_of(name), ArgumentKey::kUnknown) << name;
 }
 
+TEST(ArgumentKeys, have_names_by_which_they_are_found_again) {
+  EXPECT_EQ(name_of(ArgumentKey::kExternalId), "External id");
+  EXPECT_EQ(name_of(ArgumentKey::kInputShapes), "Input Dims");
+  for (std::size_t i = 0; i + 1 < kArgumentKeyCount; ++i) {
+    const auto key = static_cast<ArgumentKey>(i);
+    EXPECT_EQ(key_of(std::string(name_of(key))), key) << name_of(key);
+  }
+}
+
 }  // namespace
 }  // namespace telltale::kineto

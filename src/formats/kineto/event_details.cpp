@@ -96,6 +96,7 @@ std::optional<EventDetails::Checked> EventDetails::check(const EventFields& fiel
 void EventDetails::write(const EventFields& fields, const Checked& checked, Kind kind, BatchRow row) {
   write_links(fields, row);
   write_operator(fields, checked, row);
+  if (fields.has(ArgumentKey::kSourceFile)) batch_->sources.push_back({row, source_location(fields)});
   if (checked.others != kEmptyString) batch_->other_arguments.push_back({row, checked.others});
   write_device_work(fields, kind, row);
   if (fields.has(ArgumentKey::kCollectiveName)) batch_->collectives.push_back({row, collective(fields)});
@@ -124,6 +125,14 @@ void EventDetails::write_operator(const EventFields& fields, const Checked& chec
       stack.module_hierarchy = text_in(fields[ArgumentKey::kModuleHierarchy]);
     batch_->operator_stacks.push_back({row, stack});
   }
+}
+
+std::uint32_t EventDetails::source_location(const EventFields& fields) {
+  SourceLocation location;
+  location.file = text_in(fields[ArgumentKey::kSourceFile]);
+  if (fields.has(ArgumentKey::kSourceFunction)) location.function = text_in(fields[ArgumentKey::kSourceFunction]);
+  location.line = narrow_integer<std::int32_t>(fields, ArgumentKey::kSourceLine, 0);
+  return names_.source_locations.intern(location);
 }
 
 void EventDetails::write_device_work(const EventFields& fields, Kind kind, BatchRow row) {

@@ -59,6 +59,7 @@ class EventDetails {
   void write_links(const EventFields& fields, BatchRow row);
   void write_operator(const EventFields& fields, const Checked& checked, BatchRow row);
   void write_device_work(const EventFields& fields, Kind kind, BatchRow row);
+  std::uint32_t source_location(const EventFields& fields);
   KernelLaunch kernel_launch(const EventFields& fields);
   CollectiveInfo collective(const EventFields& fields);
   CopySpaces copy_spaces(StringId name);

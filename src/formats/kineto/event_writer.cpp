@@ -129,6 +129,7 @@ void EventWriter::write_memory(const EventFields& fields) {
   event.bytes = details_.integer(fields, ArgumentKey::kMemoryBytes, 0);
   event.total_allocated = details_.integer(fields, ArgumentKey::kTotalAllocated, -1);
   event.total_reserved = details_.integer(fields, ArgumentKey::kTotalReserved, -1);
+  if (fields.has(ArgumentKey::kMemoryPool)) event.pool = details_.text_in(fields[ArgumentKey::kMemoryPool]);
   into_->batch.memory.push_back(event);
 }
 
