@@ -64,19 +64,19 @@ inline constexpr unsigned char kTrailerMagic[8] = {'T', 'E', 'L', 'L', 'E', 'N',
 
 // What one record of a kRecords chunk is.
 enum class RecordType : std::uint8_t {
-  kSpan = 0,          // a scope on the recording thread: start, duration
-  kInstant = 1,       // a mark
-  kCounter = 2,       // a value over time
-  kAllocation = 3,    // bytes got (positive) or given back (negative)
-  kFlowStart = 4,     // an arrow leaves the scope around it
-  kFlowStep = 5,      // an arrow passes through the scope around it
-  kFlowEnd = 6,       // an arrow ends in the scope around it
-  kAsyncBegin = 7,    // a span that belongs to no thread begins
-  kAsyncEnd = 8,      // … and ends
-  kStep = 9,          // a training or serving step: start, duration, number
-  kSpanOnTrack = 10,  // a span on another track: start, duration, track, correlation
-  kBeginOnTrack = 11, // begins a span on another track
-  kEndOnTrack = 12,   // ends the innermost one there
+  kSpan = 0,           // a scope on the recording thread: start, duration
+  kInstant = 1,        // a mark
+  kCounter = 2,        // a value over time
+  kAllocation = 3,     // bytes got (positive) or given back (negative)
+  kFlowStart = 4,      // an arrow leaves the scope around it
+  kFlowStep = 5,       // an arrow passes through the scope around it
+  kFlowEnd = 6,        // an arrow ends in the scope around it
+  kAsyncBegin = 7,     // a span that belongs to no thread begins
+  kAsyncEnd = 8,       // … and ends
+  kStep = 9,           // a training or serving step: start, duration, number
+  kSpanOnTrack = 10,   // a span on another track: start, duration, track, correlation
+  kBeginOnTrack = 11,  // begins a span on another track
+  kEndOnTrack = 12,    // ends the innermost one there
 };
 inline constexpr int kRecordTypeCount = 13;
 

@@ -26,6 +26,11 @@ inline unsigned char* put_varint(unsigned char* at, std::uint64_t value) {
   return at;
 }
 
+inline unsigned char* put_fixed64(unsigned char* at, std::uint64_t value) {
+  std::memcpy(at, &value, sizeof value);
+  return at + sizeof value;
+}
+
 // Reads bytes that may be damaged: past the end or past ten bytes it gives 0 and `is_good` turns false for good.
 class ByteReader {
  public:

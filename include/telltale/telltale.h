@@ -1,0 +1,330 @@
+/* Telltale's recorder: what a native program calls to be recorded. C99; the ABI is stable within a major version.
+ *
+ *   static telltale_site work = TELLTALE_SITE("work");
+ *   telltale_scope scope = telltale_begin(&work);
+ *   …
+ *   telltale_end(&scope);
+ *
+ * Every function may be called from any thread at any time, before, during and after a recording; those marked "signal"
+ * also from a signal handler. None aborts, throws or blocks, except as the policy TELLTALE_BLOCK asks for. While
+ * nothing is recorded, a scope is a load and a branch. With TELLTALE_DISABLED defined, the macros of telltale.hpp
+ * compile to nothing.
+ *
+ * Functions that emit return 1 when a recording took note of the event (it is in the file, or counted as dropped), else
+ * 0. All other functions that return int return 0 or a telltale_error.
+ *
+ * docs/recording.md teaches it in five minutes. */
+#ifndef TELLTALE_TELLTALE_H
+#define TELLTALE_TELLTALE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TELLTALE_API __attribute__((visibility("default")))
+
+#define TELLTALE_VERSION_MAJOR 0
+#define TELLTALE_VERSION_MINOR 1
+#define TELLTALE_VERSION_PATCH 0
+
+TELLTALE_API const char* telltale_version(void); /* "0.1.0": of the library, not of this header */
+
+/* ---- What records are about ----------------------------------------------------------------------------------------
+ */
+
+/* What a span is. In doubt, TELLTALE_KIND_SCOPE. */
+typedef enum telltale_kind {
+  TELLTALE_KIND_SCOPE = 0,
+  TELLTALE_KIND_FUNCTION = 1,
+  TELLTALE_KIND_ANNOTATION = 2, /* a phase that the user named, such as "forward" */
+  TELLTALE_KIND_OPERATOR = 3,   /* of a framework */
+  TELLTALE_KIND_PYTHON = 4,
+  TELLTALE_KIND_MODULE = 5,
+  TELLTALE_KIND_RUNTIME = 6, /* a call of a device's runtime API */
+  TELLTALE_KIND_DRIVER = 7,
+  TELLTALE_KIND_KERNEL = 8, /* this and the next four: on a device's stream */
+  TELLTALE_KIND_MEMCPY = 9,
+  TELLTALE_KIND_MEMSET = 10,
+  TELLTALE_KIND_SYNC = 11,
+  TELLTALE_KIND_COLLECTIVE = 12,
+  TELLTALE_KIND_OVERHEAD = 13,
+  TELLTALE_KIND_OTHER = 14,
+  TELLTALE_KIND_DEVICE_ANNOTATION = 15
+} telltale_kind;
+
+typedef enum telltale_field_type {
+  TELLTALE_INTEGER = 0,
+  TELLTALE_FLOAT = 1,
+  TELLTALE_TEXT = 2,
+  TELLTALE_SHAPE = 3 /* sizes of dimensions */
+} telltale_field_type;
+
+typedef struct telltale_field {
+  const char* name;
+  uint32_t type; /* telltale_field_type */
+  uint32_t reserved;
+} telltale_field;
+
+/* The value of one field, as its type says. Texts and shapes are copied at once. */
+typedef union telltale_value {
+  int64_t integer;
+  double number;
+  struct {
+    const char* data;
+    size_t size;
+  } text;
+  struct {
+    const int64_t* dims;
+    size_t rank;
+  } shape;
+} telltale_value;
+
+/* A place in a program, or anything else with a name that many records share. Static, or from telltale_make_site(). Its
+ * texts are copied when it is first used. A null text is an empty one. */
+typedef struct telltale_site {
+  const char* name;
+  const char* category;
+  const char* file;
+  const char* function;
+  const telltale_field* fields; /* each record of this site has a value for each of them */
+  uint32_t field_count;
+  uint32_t line;
+  uint32_t kind; /* telltale_kind */
+  uint32_t id;   /* 0; the recorder's own */
+} telltale_site;
+
+#define TELLTALE_SITE_OF_KIND(name, kind) {(name), "", __FILE__, __func__, NULL, 0, __LINE__, (kind), 0}
+/* For static sites at file scope, where there is no __func__, write the initialiser out. */
+#define TELLTALE_SITE(name) TELLTALE_SITE_OF_KIND(name, TELLTALE_KIND_SCOPE)
+
+/* A site for a name that is only known at run time. Equal descriptions give the same site, which lives for ever. Never
+ * null: when there are too many, all further ones share the name "(too many names)". */
+TELLTALE_API telltale_site* telltale_make_site(const telltale_site* description);
+
+/* A number for a text, for telltale_allocation's pools. Equal texts give the same number; 0 is the empty text. */
+TELLTALE_API uint32_t telltale_intern(const char* text);
+
+/* ---- Emitting ------------------------------------------------------------------------------------------------------
+ */
+
+/* Not 0 while something is recorded. */
+TELLTALE_API extern uint32_t telltale_recording;
+
+static inline int telltale_is_recording(void) { return __atomic_load_n(&telltale_recording, __ATOMIC_RELAXED) != 0; }
+
+/* The recorder's clock, in ticks of its own. (signal) */
+TELLTALE_API uint64_t telltale_now(void);
+
+typedef struct telltale_scope {
+  telltale_site* site; /* null: nothing was recorded when it began */
+  uint64_t start;
+} telltale_scope;
+
+TELLTALE_API uint64_t telltale_scope_begin(telltale_site* site);
+TELLTALE_API int telltale_scope_end(telltale_site* site, uint64_t start);
+TELLTALE_API int telltale_scope_end_with(telltale_site* site, uint64_t start, const telltale_value* values);
+
+/* A scope of the calling thread. It must end on the thread on which it began; scopes of a thread nest. (signal) */
+static inline telltale_scope telltale_begin(telltale_site* site) {
+  telltale_scope scope = {NULL, 0};
+  if (telltale_is_recording()) {
+    scope.site = site;
+    scope.start = telltale_scope_begin(site);
+  }
+  return scope;
+}
+static inline int telltale_end(const telltale_scope* scope) {
+  return scope->site != NULL ? telltale_scope_end(scope->site, scope->start) : 0;
+}
+/* For sites with fields: a value for each. */
+static inline int telltale_end_with(const telltale_scope* scope, const telltale_value* values) {
+  return scope->site != NULL ? telltale_scope_end_with(scope->site, scope->start, values) : 0;
+}
+
+/* A mark. `values` is null for sites without fields, here and below. (signal) */
+TELLTALE_API int telltale_instant(telltale_site* site, const telltale_value* values);
+
+/* A value over time; the site names it. (signal) */
+TELLTALE_API int telltale_counter(telltale_site* site, double value);
+
+/* Memory got (bytes > 0) or given back (bytes < 0). Device −1 is the host. (signal) */
+typedef struct telltale_memory {
+  uint64_t address;
+  int64_t bytes;
+  int32_t device;
+  uint32_t pool;           /* from telltale_intern(); 0: none */
+  int64_t total_allocated; /* on that device, after the event; −1: not known */
+  int64_t total_reserved;
+} telltale_memory;
+TELLTALE_API int telltale_allocation(const telltale_memory* event);
+
+/* An arrow from the scope around its start to the scope around its end, usually on another thread. The two have the
+ * same site and id. (signal) */
+typedef enum telltale_flow_role {
+  TELLTALE_FLOW_START = 0,
+  TELLTALE_FLOW_STEP = 1,
+  TELLTALE_FLOW_END = 2
+} telltale_flow_role;
+TELLTALE_API int telltale_flow(telltale_site* site, uint64_t id, telltale_flow_role role);
+
+/* A span that belongs to no thread: a request, a download. Begin and end have the same site and id, and may come from
+ * different threads. (signal) */
+TELLTALE_API int telltale_async_begin(telltale_site* site, uint64_t id, const telltale_value* values);
+TELLTALE_API int telltale_async_end(telltale_site* site, uint64_t id);
+
+/* The name of the calling thread; a thread that never says has the system's name for it. */
+TELLTALE_API void telltale_name_thread(const char* name);
+TELLTALE_API void telltale_name_process(const char* name);
+
+/* A pair that recordings from now on carry along: "model" → "resnet50". */
+TELLTALE_API void telltale_metadata(const char* key, const char* value);
+
+/* ---- Sources with clocks of their own -------------------------------------------------------------------------------
+ */
+
+typedef enum telltale_track_type {
+  TELLTALE_TRACK_THREAD = 0,
+  TELLTALE_TRACK_STREAM = 1,
+  TELLTALE_TRACK_CUSTOM = 2
+} telltale_track_type;
+typedef enum telltale_track_clock {
+  TELLTALE_CLOCK_TICKS = 0, /* telltale_now() */
+  TELLTALE_CLOCK_MONOTONIC_NS = 1,
+  TELLTALE_CLOCK_REALTIME_NS = 2
+} telltale_track_clock;
+
+typedef struct telltale_track {
+  const char* name;
+  uint32_t type;     /* telltale_track_type */
+  uint32_t clock;    /* telltale_track_clock: of all times given for it */
+  int32_t device;    /* −1: the host */
+  int32_t order;     /* where it is shown among its like */
+  int64_t native_id; /* a stream's number */
+} telltale_track;
+
+/* A line of time besides the threads: a GPU's stream, a network link. Lives for ever. 0 when there are too many. */
+TELLTALE_API uint32_t telltale_make_track(const telltale_track* description);
+
+/* A span on that track. Equal correlations tie a kernel to the call that launched it; 0: none. (signal) */
+TELLTALE_API int telltale_span_at(uint32_t track, telltale_site* site, uint64_t start, uint64_t end,
+                                  uint64_t correlation, const telltale_value* values);
+/* The same for those who learn of begin and end apart; spans of one track nest, and one thread speaks for a track.
+ * (signal) */
+TELLTALE_API int telltale_begin_at(uint32_t track, telltale_site* site, uint64_t time, uint64_t correlation,
+                                   const telltale_value* values);
+TELLTALE_API int telltale_end_at(uint32_t track, uint64_t time);
+
+/* ---- Sessions ------------------------------------------------------------------------------------------------------
+ */
+
+typedef enum telltale_error {
+  TELLTALE_OK = 0,
+  TELLTALE_ALREADY_STARTED = 1,
+  TELLTALE_NOT_STARTED = 2,
+  TELLTALE_BAD_OPTIONS = 3,
+  TELLTALE_CANNOT_OPEN = 4,  /* the file */
+  TELLTALE_NO_MEMORY = 5,    /* or no thread could be started */
+  TELLTALE_CANNOT_WRITE = 6, /* something was lost on the way to the file; the statistics say how much */
+  TELLTALE_NOT_FLIGHT = 7    /* telltale_dump() needs a flight recorder */
+} telltale_error;
+
+/* What went wrong in the last call on this thread that returned an error: one sentence, or "". */
+TELLTALE_API const char* telltale_error_text(void);
+
+/* What to do when the writer cannot keep up and the memory limit is reached. All that is dropped is counted. */
+typedef enum telltale_policy {
+  TELLTALE_DROP_NEWEST = 0,
+  TELLTALE_DROP_OLDEST = 1,
+  TELLTALE_BLOCK = 2 /* wait for the writer */
+} telltale_policy;
+
+/* What happens in a child after fork(). A child never writes into its parent's file. */
+typedef enum telltale_fork_mode {
+  TELLTALE_FORK_SILENT = 0,  /* the child does not record, unless it starts a session of its own */
+  TELLTALE_FORK_OWN_FILE = 1 /* the child records to the parent's path with its pid before the extension */
+} telltale_fork_mode;
+
+/* torch.profiler's schedule: skip_first steps are left alone, then cycles of wait, warmup and active steps follow,
+ * `repeat` times (0: for ever). All zero: everything is recorded. */
+typedef struct telltale_schedule {
+  uint32_t skip_first;
+  uint32_t wait;
+  uint32_t warmup;
+  uint32_t active;
+  uint32_t repeat;
+  uint32_t skip_first_wait; /* not 0: the first cycle does not wait */
+} telltale_schedule;
+
+typedef enum telltale_action {
+  TELLTALE_ACTION_NONE = 0,
+  TELLTALE_ACTION_WARMUP = 1,
+  TELLTALE_ACTION_RECORD = 2,
+  TELLTALE_ACTION_RECORD_AND_SAVE = 3
+} telltale_action;
+
+/* What a schedule says of a step (0, 1, …). */
+TELLTALE_API telltale_action telltale_schedule_action(const telltale_schedule* schedule, uint64_t step);
+
+typedef void (*telltale_trace_ready)(const char* path, void* user);
+
+typedef struct telltale_options {
+  size_t size; /* of this struct, for programs built against another version; set by telltale_default_options() */
+  /* Where to. "%p" becomes the pid, "%c" the number of the cycle or dump. Without "%c", the second file of a session is
+   * called run.1.tell, the third run.2.tell. */
+  const char* path;
+  telltale_schedule schedule;
+  uint64_t memory_limit; /* bytes for records that are not yet written (64 MiB) */
+  uint32_t policy;       /* telltale_policy (drop newest) */
+  uint32_t fork_mode;    /* telltale_fork_mode (silent) */
+  uint32_t flush_ms;     /* how long a record may wait for the file (25) */
+  int32_t compression;   /* zstd's level, 0: none (1); ignored by a build without zstd */
+  telltale_trace_ready
+      on_ready; /* called when a file is complete; by step(), stop() or, for dumps, the writer's thread */
+  void* user;   /* for on_ready */
+  /* Flight recorder: when not 0, nothing is written until telltale_dump(), the signal, or a step that takes longer than
+   * the threshold; then the last so many seconds are, as far as the memory limit held them. */
+  double flight_seconds;
+  double flight_step_seconds; /* dump when a step takes longer; 0: never */
+  int32_t flight_signal;      /* dump when the process gets this signal, such as SIGUSR2; 0: none */
+  uint32_t quiet;             /* not 0: say nothing on standard error when something was lost */
+} telltale_options;
+
+TELLTALE_API void telltale_default_options(telltale_options* options, size_t size);
+
+/* One session at a time. The program goes on whatever happens; an error says that nothing will be recorded. When the
+ * environment has TELLTALE_RECORD=path, a session with default options starts by itself when the library is loaded. */
+TELLTALE_API int telltale_start(const telltale_options* options);
+/* Ends the session. The file is complete when it returns. A program that exits without it does the same. */
+TELLTALE_API int telltale_stop(void);
+/* Ends a step and begins the next one; acts as the schedule says. */
+TELLTALE_API int telltale_step(void);
+/* Returns when everything emitted before is in the file. */
+TELLTALE_API int telltale_flush(void);
+/* Writes what the flight recorder holds. `path` may be null: the session's. Returns when the file is complete. */
+TELLTALE_API int telltale_dump(const char* path);
+
+typedef struct telltale_statistics {
+  uint64_t recorded; /* records in files of this session, or of the last one */
+  uint64_t dropped;  /* the sum of the next five */
+  uint64_t dropped_newest;
+  uint64_t dropped_oldest;
+  uint64_t dropped_in_signal;
+  uint64_t dropped_write_failed;
+  uint64_t dropped_too_large;
+  uint64_t aged_out; /* left the flight recorder's window unwritten; not a loss */
+  uint64_t bytes_written;
+  uint64_t files;
+  uint64_t peak_memory;   /* bytes of records held at once, at most */
+  uint64_t writer_cpu_ns; /* processor time of the writer's thread */
+} telltale_statistics;
+/* Exact once the session has stopped. */
+TELLTALE_API void telltale_get_statistics(telltale_statistics* statistics, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TELLTALE_TELLTALE_H */

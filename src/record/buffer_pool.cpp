@@ -1,0 +1,309 @@
+#include "record/buffer_pool.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "record/clock.h"
+#include "record/pages.h"
+#include "record/records.h"
+
+namespace telltale::record {
+namespace {
+
+// Large enough that its handover costs next to nothing a record, small enough that a limit holds several for each
+// thread.
+constexpr std::size_t kLargestBuffer = 64 << 10, kSmallestBuffer = 4 << 10;
+constexpr std::size_t kBuffersWanted = 64;
+constexpr std::int64_t kBlockedCheckNs = 5'000'000;
+
+std::size_t buffer_size_for(std::size_t memory_limit) {
+  std::size_t size = kLargestBuffer;
+  while (size > kSmallestBuffer && memory_limit / size < kBuffersWanted) size /= 2;
+  return size;
+}
+
+}  // namespace
+
+bool BufferPool::open(std::size_t memory_limit, Policy policy, bool keeps_full, Losses& losses) {
+  Lock lock(mutex_);
+  buffer_bytes_ = buffer_size_for(memory_limit);
+  const std::size_t buffers = std::max<std::size_t>(memory_limit / buffer_bytes_, 1);
+  region_bytes_ = buffers * buffer_bytes_;
+  region_ = static_cast<unsigned char*>(map_pages(region_bytes_));
+  if (region_ == nullptr) return false;
+  policy_ = policy;
+  keeps_full_ = keeps_full;
+  losses_ = &losses;
+  carved_ = 0;
+  available_.store(buffers, std::memory_order_relaxed);
+  is_starved_.store(false, std::memory_order_relaxed);
+  is_waiting_allowed_ = true;
+  is_writer_wanted_ = false;
+  return true;
+}
+
+void BufferPool::close() {
+  Lock lock(mutex_);
+  unmap_pages(region_, region_bytes_);
+  region_ = nullptr;
+  free_ = full_first_ = full_last_ = nullptr;
+  available_.store(0, std::memory_order_relaxed);
+  recycle_exited();
+}
+
+unsigned char* BufferPool::next_buffer(ThreadState& thread, std::size_t bytes) {
+  if (bytes > buffer_bytes_ - sizeof(Buffer)) {
+    losses_->add(tell::LossReason::kTooLarge, 1);
+    return nullptr;
+  }
+  const bool has_none = thread.cursor.load(std::memory_order_relaxed) == nullptr;
+  if (has_none && policy_ == Policy::kDropNewest && is_exhausted()) {
+    is_starved_.store(true, std::memory_order_relaxed);
+    losses_->add(tell::LossReason::kNewestDropped, 1);
+    return nullptr;
+  }
+  Lock lock(mutex_);
+  detach(thread);
+  Buffer* buffer = free_or_null();
+  if (buffer == nullptr && policy_ == Policy::kDropOldest) buffer = stolen_or_null();
+  if (buffer == nullptr && policy_ == Policy::kBlock) buffer = awaited_or_null();
+  if (buffer == nullptr) {
+    is_starved_.store(true, std::memory_order_relaxed);
+    losses_->add(tell::LossReason::kNewestDropped, 1);
+    return nullptr;
+  }
+  buffer->owner = &thread;
+  buffer->written = buffer->begin();
+  ++thread.buffers;
+  thread.buffer = buffer;
+  thread.limit.store(reinterpret_cast<unsigned char*>(buffer) + buffer_bytes_, std::memory_order_relaxed);
+  thread.cursor.store(buffer->begin(), std::memory_order_release);
+  return buffer->begin();
+}
+
+// The thread's buffer joins the queue of the writer, or the free ones when nothing is in it.
+void BufferPool::detach(ThreadState& thread) {
+  Buffer* buffer = thread.buffer;
+  if (buffer == nullptr) return;
+  buffer->end = thread.cursor.load(std::memory_order_relaxed);
+  buffer->full_since = ticks_now();
+  buffer->next = nullptr;
+  (full_last_ != nullptr ? full_last_->next : full_first_) = buffer;
+  full_last_ = buffer;
+  thread.buffer = nullptr;
+  thread.limit.store(nullptr, std::memory_order_relaxed);
+  thread.cursor.store(nullptr, std::memory_order_relaxed);
+  if (is_writer_waiting_ && !keeps_full_) wake_writer_locked();
+}
+
+Buffer* BufferPool::free_or_null() {
+  Buffer* buffer = free_;
+  if (buffer != nullptr) {
+    free_ = buffer->next;
+  } else if ((carved_ + 1) * buffer_bytes_ <= region_bytes_) {
+    buffer = reinterpret_cast<Buffer*>(region_ + carved_++ * buffer_bytes_);
+  } else {
+    return nullptr;
+  }
+  available_.fetch_sub(1, std::memory_order_relaxed);
+  return buffer;
+}
+
+Buffer* BufferPool::stolen_or_null() {
+  Buffer* before = nullptr;
+  Buffer* buffer = full_first_;
+  if (buffer != nullptr && buffer == pinned_) {
+    before = buffer;
+    buffer = buffer->next;
+  }
+  if (buffer == nullptr) return nullptr;
+  (before != nullptr ? before->next : full_first_) = buffer->next;
+  if (full_last_ == buffer) full_last_ = before;
+  --buffer->owner->buffers;
+  losses_->add(tell::LossReason::kOldestDropped, count_records(buffer->written, buffer->end));
+  return buffer;
+}
+
+Buffer* BufferPool::awaited_or_null() {
+  Buffer* buffer = nullptr;
+  const pid_t pid = getpid();
+  while (buffer == nullptr && is_waiting_allowed_ && getpid() == pid) {
+    is_starved_.store(true, std::memory_order_relaxed);
+    wake_writer_locked();
+    has_free_.wait_for(mutex_, kBlockedCheckNs);
+    buffer = free_or_null();
+  }
+  return buffer;
+}
+
+ThreadState* BufferPool::add_thread(std::uint32_t track, std::uint32_t name) {
+  Lock lock(mutex_);
+  if (region_ == nullptr) recycle_exited();
+  ThreadState* thread = free_states_;
+  if (thread != nullptr) {
+    free_states_ = thread->next;
+    *thread->error = '\0';
+    thread->busy.store(0, std::memory_order_relaxed);
+    thread->depth.store(0, std::memory_order_relaxed);
+    thread->has_exited = false;
+    thread->described_in = thread->records_in_file = thread->open_digest = 0;
+  } else {
+    thread = static_cast<ThreadState*>(map_pages(sizeof(ThreadState)));
+    if (thread == nullptr) return nullptr;
+  }
+  thread->track = track;
+  thread->name.store(name, std::memory_order_relaxed);
+  thread->tid = static_cast<pid_t>(syscall(SYS_gettid));
+  thread->next = threads_;
+  threads_ = thread;
+  return thread;
+}
+
+void BufferPool::remove_thread(ThreadState& thread) {
+  Lock lock(mutex_);
+  detach(thread);
+  thread.depth.store(0, std::memory_order_relaxed);
+  thread.has_exited = true;
+}
+
+void BufferPool::recycle_exited() {
+  ThreadState** link = &threads_;
+  while (*link != nullptr) {
+    ThreadState* thread = *link;
+    if (thread->has_exited && thread->buffers == 0 && thread != pinned_thread_) {
+      *link = thread->next;
+      thread->next = free_states_;
+      free_states_ = thread;
+    } else {
+      link = &thread->next;
+    }
+  }
+}
+
+void BufferPool::stop_waiting() {
+  Lock lock(mutex_);
+  is_waiting_allowed_ = false;
+  has_free_.wake_all();
+}
+
+void BufferPool::collect_from_threads() {
+  Lock lock(mutex_);
+  for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) detach(*thread);
+}
+
+void BufferPool::close_buffers() {
+  Lock lock(mutex_);
+  for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next)
+    thread->limit.store(nullptr, std::memory_order_relaxed);
+}
+
+void BufferPool::take_closed_buffers() {
+  Lock lock(mutex_);
+  for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) {
+    const bool is_closed = thread->limit.load(std::memory_order_relaxed) == nullptr;
+    if (is_closed && thread->busy.load(std::memory_order_acquire) == 0) detach(*thread);
+  }
+}
+
+void BufferPool::recycle() {
+  Lock lock(mutex_);
+  recycle_exited();
+}
+
+void BufferPool::wait_for_work(std::int64_t ns) {
+  Lock lock(mutex_);
+  if ((full_first_ != nullptr && !keeps_full_) || is_writer_wanted_) {
+    is_writer_wanted_ = false;
+    return;
+  }
+  is_writer_waiting_ = true;
+  has_work_.wait_for(mutex_, ns);
+  is_writer_waiting_ = is_writer_wanted_ = false;
+}
+
+void BufferPool::wake_writer() {
+  Lock lock(mutex_);
+  wake_writer_locked();
+}
+
+void BufferPool::wake_writer_locked() {
+  is_writer_wanted_ = true;
+  is_writer_waiting_ = false;
+  has_work_.wake_all();
+}
+
+Buffer* BufferPool::pop_full() {
+  Lock lock(mutex_);
+  Buffer* buffer = full_first_;
+  if (buffer == nullptr) return nullptr;
+  full_first_ = buffer->next;
+  if (full_first_ == nullptr) full_last_ = nullptr;
+  return buffer;
+}
+
+void BufferPool::release(Buffer* buffer) {
+  Lock lock(mutex_);
+  --buffer->owner->buffers;
+  buffer->next = free_;
+  free_ = buffer;
+  available_.fetch_add(1, std::memory_order_relaxed);
+  has_free_.wake_all();
+}
+
+std::uint64_t BufferPool::drop_older_than(std::uint64_t ticks) {
+  std::uint64_t records = 0;
+  while (true) {
+    Buffer* buffer = nullptr;
+    {
+      Lock lock(mutex_);
+      buffer = full_first_;
+      if (buffer == nullptr || buffer->full_since >= ticks) return records;
+      full_first_ = buffer->next;
+      if (full_first_ == nullptr) full_last_ = nullptr;
+    }
+    records += count_records(buffer->begin(), buffer->end);
+    release(buffer);
+  }
+}
+
+Buffer* BufferPool::take_all_full() {
+  Lock lock(mutex_);
+  Buffer* list = full_first_;
+  full_first_ = full_last_ = nullptr;
+  return list;
+}
+
+void BufferPool::put_back(Buffer* list) {
+  if (list == nullptr) return;
+  Lock lock(mutex_);
+  Buffer* last = list;
+  while (last->next != nullptr) last = last->next;
+  last->next = full_first_;
+  if (full_last_ == nullptr) full_last_ = last;
+  full_first_ = list;
+}
+
+void BufferPool::reset_in_child() {
+  mutex_.reset_in_child();
+  has_work_.reset_in_child();
+  has_free_.reset_in_child();
+  unmap_pages(region_, region_bytes_);
+  region_ = nullptr;
+  free_ = full_first_ = full_last_ = nullptr;
+  pinned_ = nullptr;
+  pinned_thread_ = nullptr;
+  available_.store(0, std::memory_order_relaxed);
+  for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) {
+    thread->buffer = nullptr;
+    thread->buffers = 0;
+    thread->limit.store(nullptr, std::memory_order_relaxed);
+    thread->cursor.store(nullptr, std::memory_order_relaxed);
+    thread->has_exited = thread != current_thread;
+  }
+  if (current_thread != nullptr) current_thread->tid = static_cast<pid_t>(syscall(SYS_gettid));
+  recycle_exited();
+}
+
+}  // namespace telltale::record

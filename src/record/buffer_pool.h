@@ -1,0 +1,138 @@
+// The memory for records that are not yet written: bounded, in buffers that go from a thread to the writer and back.
+//
+// A thread takes the mutex once a buffer, some thousand records, never on a record. Everything here may be called from
+// any thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "record/losses.h"
+#include "record/mutex.h"
+#include "record/thread_state.h"
+
+namespace telltale::record {
+
+// A header in front of the bytes it describes.
+struct Buffer {
+  Buffer* next;
+  ThreadState* owner;
+  unsigned char* end;        // of its records, once full
+  unsigned char* written;    // what lies before it is in the file
+  std::uint64_t full_since;  // ticks
+
+  unsigned char* begin() { return reinterpret_cast<unsigned char*>(this + 1); }
+};
+
+enum class Policy : std::uint8_t { kDropNewest, kDropOldest, kBlock };
+
+class BufferPool {
+ public:
+  // Reserves address space; pages are only used once touched. False when there is none.
+  // `keeps_full`: the writer leaves full buffers in the queue until it is woken for another reason.
+  bool open(std::size_t memory_limit, Policy policy, bool keeps_full, Losses& losses);
+  void close();
+
+  // A buffer with `bytes` free for the calling thread, whose present one goes to the writer; null when the policy says
+  // that the record is to be dropped (it is counted then).
+  unsigned char* next_buffer(ThreadState& thread, std::size_t bytes);
+
+  // A thread that begins (null without memory), and one that ends.
+  ThreadState* add_thread(std::uint32_t track, std::uint32_t name);
+  void remove_thread(ThreadState& thread);
+
+  // No thread emits any more: all their buffers go to the writer. Threads that wait for a buffer stop waiting first.
+  void stop_waiting();
+  void collect_from_threads();
+
+  // ---- for the writer ----
+
+  // Waits for a full buffer, for wake_writer(), or for so long.
+  void wait_for_work(std::int64_t ns);
+  void wake_writer();
+  // The oldest full buffer, or null.
+  Buffer* pop_full();
+  // Gives back what pop_full() gave.
+  void release(Buffer* buffer);
+  // Frees full buffers whose last record is older than that; returns how many records they held.
+  std::uint64_t drop_older_than(std::uint64_t ticks);
+  // All full buffers at once, oldest first; put_back() returns them to the front of the queue.
+  Buffer* take_all_full();
+  void put_back(Buffer* list);
+
+  // What a thread has emitted into its present buffer and the file does not have yet. The buffer stays in place until
+  // unpin().
+  struct Partial {
+    Buffer* buffer = nullptr;
+    const unsigned char* end = nullptr;
+  };
+  // Calls `visit(thread, partial)` for each living thread, without the mutex.
+  template <typename Visit>
+  void for_each_thread(Visit visit) {
+    Lock lock(mutex_);
+    for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) {
+      const Partial partial{thread->buffer, thread->cursor.load(std::memory_order_acquire)};
+      pinned_ = partial.buffer;
+      pinned_thread_ = thread;
+      mutex_.unlock();
+      visit(*thread, partial);
+      mutex_.lock();
+      pinned_ = nullptr;
+      pinned_thread_ = nullptr;
+    }
+  }
+
+  // Whether a thread found no buffer since the last time somebody asked.
+  bool take_starvation() { return is_starved_.exchange(false, std::memory_order_relaxed); }
+  // First half of taking buffers away from threads that may be idle: none of them goes on in its buffer without asking.
+  void close_buffers();
+  // Second half, after a barrier on all threads: the buffers of those that are outside the recorder go to the queue.
+  void take_closed_buffers();
+
+  // States of threads that are gone and whose records are in the file can be used again.
+  void recycle();
+
+  std::size_t buffer_bytes() const { return buffer_bytes_; }
+  std::size_t peak_bytes() const { return carved_ * buffer_bytes_; }
+
+  void lock_for_fork() { mutex_.lock(); }
+  void unlock_after_fork() { mutex_.unlock(); }
+  // Only the calling thread exists: forgets all buffers and all other threads.
+  void reset_in_child();
+
+ private:
+  Buffer* free_or_null();
+  Buffer* stolen_or_null();
+  Buffer* awaited_or_null();
+  void detach(ThreadState& thread);
+  void wake_writer_locked();
+  void recycle_exited();
+  bool is_exhausted() const { return available_.load(std::memory_order_relaxed) == 0; }
+
+  Mutex mutex_;
+  Condition has_work_, has_free_;
+  Losses* losses_ = nullptr;
+  Policy policy_ = Policy::kDropNewest;
+  bool is_waiting_allowed_ = false;
+  bool is_writer_waiting_ = false;
+  bool is_writer_wanted_ = false;
+  bool keeps_full_ = false;
+
+  unsigned char* region_ = nullptr;
+  std::size_t region_bytes_ = 0;
+  std::size_t buffer_bytes_ = 0;
+  std::size_t carved_ = 0;                  // buffers cut from the region so far
+  std::atomic<std::size_t> available_ = 0;  // free ones and those not cut yet
+  std::atomic<bool> is_starved_ = false;
+  Buffer* free_ = nullptr;
+  Buffer* full_first_ = nullptr;
+  Buffer* full_last_ = nullptr;
+  const Buffer* pinned_ = nullptr;
+  const ThreadState* pinned_thread_ = nullptr;
+
+  ThreadState* threads_ = nullptr;
+  ThreadState* free_states_ = nullptr;
+};
+
+}  // namespace telltale::record

@@ -1,0 +1,258 @@
+#include "record/emit.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "record/clock.h"
+#include "record/process_hooks.h"
+
+extern "C" {
+__attribute__((visibility("default"))) std::uint32_t telltale_recording = 0;
+}
+
+namespace telltale::record {
+
+constinit BufferPool pool;
+constinit Names names;
+constinit Losses losses;
+constinit std::atomic<pid_t> owner = 0;
+
+ThreadState* new_thread() {
+  // A handler that ran in the middle of this would find the thread without a state, too.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  char name[17] = {};
+  prctl(PR_GET_NAME, name);
+  ThreadState* thread = pool.add_thread(names.next_track_number(), names.intern(name));
+  current_thread = thread;
+  if (thread != nullptr) watch_for_thread_exit(*thread);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+unsigned char* room_elsewhere(ThreadState& thread, std::size_t bytes) {
+  if (owner.load(std::memory_order_relaxed) != getpid() && !continue_in_child()) return nullptr;
+  return pool.next_buffer(thread, bytes);
+}
+
+std::uint32_t number_of_new_site(telltale_site* site) {
+  const std::uint32_t number = names.number_of(*site);
+  __atomic_store_n(&site->id, number, __ATOMIC_RELAXED);
+  return number;
+}
+
+int lost(tell::LossReason reason) {
+  if (__atomic_load_n(&telltale_recording, __ATOMIC_RELAXED) == 0) return 0;
+  losses.add(reason, 1);
+  return 1;
+}
+
+namespace {
+
+RecordHead head_of(std::uint32_t site, tell::RecordType type, std::size_t bytes) {
+  return {site, type, 0, static_cast<std::uint16_t>(bytes / kWordBytes)};
+}
+
+std::size_t padded(std::size_t bytes) { return (bytes + kWordBytes - 1) / kWordBytes * kWordBytes; }
+
+// What the values of a record take. A size that no record can have stands for one that is too large.
+std::size_t bytes_of_values(const telltale_site& site, const telltale_value* values) {
+  std::size_t bytes = site.field_count * kWordBytes;
+  for (std::uint32_t i = 0; values != nullptr && i < site.field_count; ++i) {
+    if (site.fields[i].type == TELLTALE_TEXT) {
+      if (values[i].text.size > kMaxRecordWords) return kMaxRecordWords * kWordBytes;
+      bytes += padded(values[i].text.size);
+    } else if (site.fields[i].type == TELLTALE_SHAPE) {
+      if (values[i].shape.rank > kMaxRecordWords) return kMaxRecordWords * kWordBytes;
+      bytes += values[i].shape.rank * kWordBytes;
+    }
+  }
+  return bytes;
+}
+
+void store_value(unsigned char*& at, std::uint32_t type, const telltale_value& value) {
+  if (type == TELLTALE_TEXT) {
+    store(at, std::uint64_t{value.text.size});
+    std::memcpy(at + kWordBytes, value.text.data, value.text.size);
+    at += kWordBytes + padded(value.text.size);
+  } else if (type == TELLTALE_SHAPE) {
+    store(at, std::uint64_t{value.shape.rank});
+    std::memcpy(at + kWordBytes, value.shape.dims, value.shape.rank * kWordBytes);
+    at += kWordBytes + value.shape.rank * kWordBytes;
+  } else {
+    store(at, value.integer);
+    at += kWordBytes;
+  }
+}
+
+void store_values(unsigned char* at, const telltale_site& site, const telltale_value* values) {
+  if (values == nullptr) {
+    std::memset(at, 0, site.field_count * kWordBytes);
+    return;
+  }
+  for (std::uint32_t i = 0; i < site.field_count; ++i) store_value(at, site.fields[i].type, values[i]);
+}
+
+// One record with the fixed part `record`, whose head is filled in here, and the values of its site.
+template <typename Record>
+int emit_with_values(telltale_site* site, tell::RecordType type, Record record, const telltale_value* values) {
+  const std::size_t bytes = sizeof(Record) + bytes_of_values(*site, values);
+  return emit(bytes, [&](unsigned char* at) {
+    record.head = head_of(number_of(site), type, bytes);
+    store(at, record);
+    store_values(at + sizeof(Record), *site, values);
+  });
+}
+
+template <typename Record>
+int emit_fixed(telltale_site* site, tell::RecordType type, Record record) {
+  return emit(sizeof(Record), [&](unsigned char* at) {
+    record.head = head_of(number_of(site), type, sizeof(Record));
+    store(at, record);
+  });
+}
+
+// A scope that began here but ends elsewhere, or not at all, must not stay open for ever: closing one closes those
+// within.
+void close_scope(ThreadState& thread, std::uint64_t start) {
+  std::uint32_t depth = thread.depth.load(std::memory_order_relaxed);
+  if (depth > kMaxOpenScopes) {
+    thread.depth.store(depth - 1, std::memory_order_relaxed);
+    return;
+  }
+  while (depth > 0) {
+    --depth;
+    const std::uint64_t open = thread.open[depth].start.load(std::memory_order_relaxed);
+    if (open == start) {
+      thread.depth.store(depth, std::memory_order_release);
+      return;
+    }
+    if (open < start) return;  // it began on another thread
+  }
+}
+
+std::uint32_t number_outside_emit(ThreadState& thread, telltale_site* site) {
+  const std::uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+  if (id != 0 || thread.busy.load(std::memory_order_relaxed) != 0) return id;
+  thread.busy.store(1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const std::uint32_t number = number_of_new_site(site);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  thread.busy.store(0, std::memory_order_release);
+  return number;
+}
+
+}  // namespace
+}  // namespace telltale::record
+
+using namespace telltale::record;
+using telltale::tell::RecordType;
+
+extern "C" {
+
+std::uint64_t telltale_now(void) { return ticks_now(); }
+
+std::uint64_t telltale_scope_begin(telltale_site* site) {
+  ThreadState* thread = current_thread;
+  if (thread == nullptr) [[unlikely]] {
+    thread = new_thread();
+    if (thread == nullptr) return ticks_now();
+  }
+  const std::uint32_t number = number_outside_emit(*thread, site);
+  const std::uint32_t depth = thread->depth.load(std::memory_order_relaxed);
+  const std::uint64_t start = ticks_now();
+  if (depth < kMaxOpenScopes) [[likely]] {
+    thread->open[depth].site.store(number, std::memory_order_relaxed);
+    thread->open[depth].start.store(start, std::memory_order_release);
+  }
+  thread->depth.store(depth + 1, std::memory_order_release);
+  return start;
+}
+
+int telltale_scope_end(telltale_site* site, std::uint64_t start) {
+  const std::uint64_t end = ticks_now();
+  if (current_thread != nullptr) close_scope(*current_thread, start);
+  return emit_fixed(site, RecordType::kSpan, SpanRecord{{}, start, end - start});
+}
+
+int telltale_scope_end_with(telltale_site* site, std::uint64_t start, const telltale_value* values) {
+  const std::uint64_t end = ticks_now();
+  if (current_thread != nullptr) close_scope(*current_thread, start);
+  return emit_with_values(site, RecordType::kSpan, SpanRecord{{}, start, end - start}, values);
+}
+
+int telltale_instant(telltale_site* site, const telltale_value* values) {
+  if (!telltale_is_recording()) return 0;
+  return emit_with_values(site, RecordType::kInstant, MarkRecord{{}, ticks_now()}, values);
+}
+
+int telltale_counter(telltale_site* site, double value) {
+  if (!telltale_is_recording()) return 0;
+  return emit_fixed(site, RecordType::kCounter, CounterRecord{{}, ticks_now(), value});
+}
+
+int telltale_allocation(const telltale_memory* event) {
+  if (!telltale_is_recording()) return 0;
+  const AllocationRecord record{head_of(event->pool, RecordType::kAllocation, sizeof(AllocationRecord)),
+                                ticks_now(),
+                                event->address,
+                                event->bytes,
+                                event->device,
+                                event->total_allocated,
+                                event->total_reserved};
+  return emit(sizeof record, [&](unsigned char* at) { store(at, record); });
+}
+
+int telltale_flow(telltale_site* site, std::uint64_t id, telltale_flow_role role) {
+  if (!telltale_is_recording()) return 0;
+  const RecordType type = role == TELLTALE_FLOW_START  ? RecordType::kFlowStart
+                          : role == TELLTALE_FLOW_STEP ? RecordType::kFlowStep
+                                                       : RecordType::kFlowEnd;
+  return emit_fixed(site, type, IdRecord{{}, ticks_now(), id});
+}
+
+int telltale_async_begin(telltale_site* site, std::uint64_t id, const telltale_value* values) {
+  if (!telltale_is_recording()) return 0;
+  return emit_with_values(site, RecordType::kAsyncBegin, IdRecord{{}, ticks_now(), id}, values);
+}
+
+int telltale_async_end(telltale_site* site, std::uint64_t id) {
+  if (!telltale_is_recording()) return 0;
+  return emit_fixed(site, RecordType::kAsyncEnd, IdRecord{{}, ticks_now(), id});
+}
+
+int telltale_span_at(std::uint32_t track, telltale_site* site, std::uint64_t start, std::uint64_t end,
+                     std::uint64_t correlation, const telltale_value* values) {
+  if (!telltale_is_recording()) return 0;
+  const TrackSpanRecord record{{}, start, end > start ? end - start : 0, correlation, track};
+  return emit_with_values(site, RecordType::kSpanOnTrack, record, values);
+}
+
+int telltale_begin_at(std::uint32_t track, telltale_site* site, std::uint64_t time, std::uint64_t correlation,
+                      const telltale_value* values) {
+  if (!telltale_is_recording()) return 0;
+  return emit_with_values(site, RecordType::kBeginOnTrack, TrackSpanRecord{{}, time, 0, correlation, track}, values);
+}
+
+int telltale_end_at(std::uint32_t track, std::uint64_t time) {
+  if (!telltale_is_recording()) return 0;
+  const TrackSpanRecord record{head_of(0, RecordType::kEndOnTrack, sizeof(TrackSpanRecord)), time, 0, 0, track};
+  return emit(sizeof record, [&](unsigned char* at) { store(at, record); });
+}
+
+std::uint32_t telltale_intern(const char* text) { return names.intern(text); }
+
+telltale_site* telltale_make_site(const telltale_site* description) { return names.handle_of(*description); }
+
+std::uint32_t telltale_make_track(const telltale_track* description) { return names.add_track(*description); }
+
+void telltale_name_thread(const char* name) {
+  const std::uint32_t number = names.intern(name);
+  ThreadState* thread = current_thread != nullptr ? current_thread : new_thread();
+  if (thread != nullptr && number != 0) thread->name.store(number, std::memory_order_release);
+}
+
+}  // extern "C"

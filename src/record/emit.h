@@ -1,0 +1,59 @@
+// The hot path: puts one record into the calling thread's buffer.
+//
+// No lock, no allocation, no system call, unless the buffer is full or the thread or the site is new.
+#pragma once
+
+#include "record/recorder_state.h"
+#include "record/records.h"
+#include "record/thread_state.h"
+#include "telltale/telltale.h"
+
+namespace telltale::record {
+
+// The calling thread's state, made on its first record; null without memory.
+ThreadState* new_thread();
+
+// Before the buffer of the calling thread was used up, or it never had one. Null: the record is dropped and counted.
+unsigned char* room_elsewhere(ThreadState& thread, std::size_t bytes);
+
+// The thread must be marked busy.
+std::uint32_t number_of_new_site(telltale_site* site);
+
+inline std::uint32_t number_of(telltale_site* site) {
+  const std::uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+  return id != 0 ? id : number_of_new_site(site);
+}
+
+// Counts one record that has no place; what emit() returns then.
+int lost(tell::LossReason reason);
+
+// Calls `fill(at)` with room for `bytes`, a multiple of a word, in the calling thread's buffer.
+template <typename Fill>
+inline int emit(std::size_t bytes, Fill fill) {
+  ThreadState* thread = current_thread;
+  if (thread == nullptr) [[unlikely]] {
+    thread = new_thread();
+    if (thread == nullptr) return lost(tell::LossReason::kNewestDropped);
+  }
+  if (thread->busy.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return lost(tell::LossReason::kInSignal);
+  thread->busy.store(1, std::memory_order_relaxed);
+  // For this thread's signal handlers; other threads see the order thanks to barrier_on_all_threads().
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  int is_taken = 0;
+  if (telltale_is_recording()) [[likely]] {
+    is_taken = 1;
+    unsigned char* at = thread->cursor.load(std::memory_order_relaxed);
+    if (thread->limit.load(std::memory_order_relaxed) - at < static_cast<std::ptrdiff_t>(bytes)) [[unlikely]]
+      at = room_elsewhere(*thread, bytes);
+    if (at != nullptr) {
+      fill(at);
+      thread->cursor.store(at + bytes, std::memory_order_release);
+    }
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  thread->busy.store(0, std::memory_order_release);
+  return is_taken;
+}
+
+}  // namespace telltale::record

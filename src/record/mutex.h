@@ -1,0 +1,56 @@
+// A mutex and a condition that need no constructor: both work in static initialisers and can be made anew in a forked
+// child, where the thread that held them is gone.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <ctime>
+
+namespace telltale::record {
+
+class Mutex {
+ public:
+  void lock() { pthread_mutex_lock(&mutex_); }
+  void unlock() { pthread_mutex_unlock(&mutex_); }
+  void reset_in_child() { mutex_ = PTHREAD_MUTEX_INITIALIZER; }
+
+ private:
+  friend class Condition;
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+class Lock {
+ public:
+  explicit Lock(Mutex& mutex) : mutex_(mutex) { mutex_.lock(); }
+  ~Lock() { mutex_.unlock(); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
+class Condition {
+ public:
+  void wake_all() { pthread_cond_broadcast(&condition_); }
+  // The mutex must be held. Returns when woken, after `ns`, or for no reason.
+  void wait_for(Mutex& mutex, std::int64_t ns) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    timespec until{};
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ns / kSecond;
+    until.tv_nsec += ns % kSecond;
+    if (until.tv_nsec >= kSecond) {
+      until.tv_nsec -= kSecond;
+      ++until.tv_sec;
+    }
+    pthread_cond_clockwait(&condition_, &mutex.mutex_, CLOCK_MONOTONIC, &until);
+  }
+  void reset_in_child() { condition_ = PTHREAD_COND_INITIALIZER; }
+
+ private:
+  pthread_cond_t condition_ = PTHREAD_COND_INITIALIZER;
+};
+
+}  // namespace telltale::record

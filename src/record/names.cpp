@@ -1,0 +1,196 @@
+#include "record/names.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace telltale::record {
+namespace {
+
+constexpr std::size_t kArenaBytes = 256 << 10, kAlignment = 8;
+constexpr std::uint32_t kMaxTextBytes = 16 << 10;  // a longer name is cut
+constexpr std::uint32_t kFirstSlots = 1024;
+constexpr std::uint32_t kMaxFields = 64;
+constexpr const char* kTooManyNames = "(too many names)";
+
+// FNV-1a.
+constexpr std::uint32_t kHashStart = 2166136261u, kHashFactor = 16777619u;
+
+std::uint32_t hash_of_text(const char* text, std::uint32_t size) {
+  std::uint32_t hash = kHashStart;
+  for (std::uint32_t i = 0; i < size; ++i) hash = (hash ^ static_cast<unsigned char>(text[i])) * kHashFactor;
+  return hash;
+}
+
+std::uint32_t hash_of_site(std::uint32_t name, std::uint32_t file, std::uint32_t line, std::uint32_t kind) {
+  std::uint32_t hash = kHashStart;
+  for (const std::uint32_t part : {name, file, line, kind}) hash = (hash ^ part) * kHashFactor;
+  return hash ^ (hash >> 15);
+}
+
+std::uint32_t size_of(const char* text) {
+  return text == nullptr ? 0 : static_cast<std::uint32_t>(strnlen(text, kMaxTextBytes));
+}
+
+}  // namespace
+
+template <typename HashOf>
+bool Names::Index::grow(std::uint32_t used, HashOf hash_of) {
+  if (slots != nullptr && used * 2 < mask) return true;
+  const std::uint32_t size = slots == nullptr ? kFirstSlots : (mask + 1) * 2;
+  auto* larger = static_cast<std::uint32_t*>(map_pages(size * sizeof(std::uint32_t)));
+  if (larger == nullptr) return false;
+  if (slots != nullptr) unmap_pages(slots, (mask + 1) * sizeof(std::uint32_t));
+  slots = larger;
+  mask = size - 1;
+  for (std::uint32_t number = 1; number <= used; ++number) insert(hash_of(number), number);
+  return true;
+}
+
+void Names::Index::insert(std::uint32_t hash, std::uint32_t number) {
+  std::uint32_t at = hash & mask;
+  while (slots[at] != 0) at = (at + 1) & mask;
+  slots[at] = number;
+}
+
+// Memory that is never given back.
+void* Names::keep(std::size_t size) {
+  size = (size + kAlignment - 1) / kAlignment * kAlignment;
+  if (size > arena_left_) {
+    arena_ = static_cast<char*>(map_pages(kArenaBytes));
+    arena_left_ = arena_ == nullptr ? 0 : kArenaBytes;
+    if (arena_ == nullptr) return nullptr;
+  }
+  char* kept = arena_;
+  arena_ += size;
+  arena_left_ -= size;
+  return kept;
+}
+
+const telltale_field* Names::stored_fields(const Site& site) {
+  auto* fields = static_cast<telltale_field*>(keep(site.field_count * sizeof(telltale_field)));
+  for (std::uint32_t i = 0; fields != nullptr && i < site.field_count; ++i)
+    fields[i] = {nullptr, fields_[site.first_field + i].type, 0};
+  return fields;
+}
+
+std::uint32_t Names::intern(const char* text) {
+  Lock lock(mutex_);
+  return intern_locked(text);
+}
+
+std::uint32_t Names::intern_locked(const char* text) {
+  const std::uint32_t size = size_of(text);
+  if (size == 0) return 0;
+  if (!text_index_.grow(texts_.size(), [this](std::uint32_t number) { return texts_[number - 1].hash; })) return 0;
+  const std::uint32_t hash = hash_of_text(text, size);
+  for (std::uint32_t at = hash & text_index_.mask; text_index_.slots[at] != 0; at = (at + 1) & text_index_.mask) {
+    const std::uint32_t number = text_index_.slots[at];
+    const Text& known = texts_[number - 1];
+    if (known.hash == hash && known.size == size && std::memcmp(known.data, text, size) == 0) return number;
+  }
+  if (texts_.size() >= texts_.kCapacity) return 0;
+  auto* copy = static_cast<char*>(keep(size + 1));  // pages are zeroed, so it ends with a zero
+  if (copy == nullptr) return 0;
+  std::memcpy(copy, text, size);
+  if (!texts_.append({copy, size, hash})) return 0;
+  text_index_.insert(hash, texts_.size());
+  return texts_.size();
+}
+
+bool Names::is_text(std::uint32_t number, const char* text) const {
+  const std::uint32_t size = size_of(text);
+  if (number == 0) return size == 0;
+  const Text& known = texts_[number - 1];
+  return known.size == size && std::memcmp(known.data, text, size) == 0;
+}
+
+bool Names::is_same(const Site& known, const telltale_site& site) const {
+  if (known.line != site.line || known.kind != site.kind || known.field_count != std::min(site.field_count, kMaxFields))
+    return false;
+  if (!is_text(known.name, site.name) || !is_text(known.category, site.category) || !is_text(known.file, site.file) ||
+      !is_text(known.function, site.function))
+    return false;
+  for (std::uint32_t i = 0; i < known.field_count; ++i) {
+    const Field& field = fields_[known.first_field + i];
+    if (field.type != site.fields[i].type || !is_text(field.name, site.fields[i].name)) return false;
+  }
+  return true;
+}
+
+std::uint32_t Names::number_of(const telltale_site& site) {
+  Lock lock(mutex_);
+  return number_locked(site);
+}
+
+std::uint32_t Names::overflow_site() {
+  if (overflow_site_ == 0) {
+    Site site{};
+    site.name = intern_locked(kTooManyNames);
+    if (sites_.append(site)) overflow_site_ = sites_.size();
+  }
+  return overflow_site_;
+}
+
+std::uint32_t Names::number_locked(const telltale_site& site) {
+  const std::uint32_t too_many = intern_locked(kTooManyNames);  // while there is room for it
+  const Site fresh{intern_locked(site.name),
+                   intern_locked(site.category),
+                   intern_locked(site.file),
+                   intern_locked(site.function),
+                   site.line,
+                   site.kind,
+                   fields_.size(),
+                   std::min(site.field_count, kMaxFields),
+                   nullptr};
+  const auto hash_of_known = [this](std::uint32_t number) {
+    const Site& known = sites_[number - 1];
+    return hash_of_site(known.name, known.file, known.line, known.kind);
+  };
+  if (too_many == 0 || !site_index_.grow(sites_.size(), hash_of_known)) return overflow_site();
+  const std::uint32_t hash = hash_of_site(fresh.name, fresh.file, fresh.line, fresh.kind);
+  for (std::uint32_t at = hash & site_index_.mask; site_index_.slots[at] != 0; at = (at + 1) & site_index_.mask) {
+    const std::uint32_t number = site_index_.slots[at];
+    if (is_same(sites_[number - 1], site)) return number;
+  }
+  const bool is_nameless = fresh.name == 0 && size_of(site.name) > 0;
+  const bool is_full = sites_.size() + 1 >= sites_.kCapacity || fields_.size() + kMaxFields >= fields_.kCapacity;
+  if (is_nameless || is_full) return overflow_site();
+  for (std::uint32_t i = 0; i < fresh.field_count; ++i)
+    if (!fields_.append({intern_locked(site.fields[i].name), site.fields[i].type})) return overflow_site();
+  if (!sites_.append(fresh)) return overflow_site();
+  site_index_.insert(hash, sites_.size());
+  return sites_.size();
+}
+
+telltale_site* Names::handle_of(const telltale_site& description) {
+  Lock lock(mutex_);
+  const std::uint32_t number = number_locked(description);
+  // What emits looks at the number and the types of the fields; all else stands here.
+  static constinit telltale_site nameless{};
+  if (number == 0) return &nameless;
+  Site& site = sites_[number - 1];
+  if (site.handle == nullptr) {
+    telltale_site handle{};
+    handle.id = number;
+    handle.field_count = site.field_count;
+    handle.fields = stored_fields(site);
+    if (site.field_count > 0 && handle.fields == nullptr) return &nameless;
+    if (!handles_.append(handle)) return &nameless;
+    site.handle = &handles_[handles_.size() - 1];
+  }
+  return site.handle;
+}
+
+std::uint32_t Names::add_track(const telltale_track& description) {
+  Lock lock(mutex_);
+  const NamedTrack track{next_track_number(),
+                         description.type,
+                         description.clock,
+                         description.device,
+                         description.order,
+                         description.native_id,
+                         intern_locked(description.name)};
+  return tracks_.append(track) ? track.number : 0;
+}
+
+}  // namespace telltale::record

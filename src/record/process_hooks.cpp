@@ -1,0 +1,107 @@
+#include "record/process_hooks.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "record/clock.h"
+#include "record/quiescence.h"
+#include "record/recorder_state.h"
+#include "record/session.h"
+#include "record/session_pairs.h"
+#include "record/writer.h"
+
+namespace telltale::record {
+namespace {
+
+constexpr const char* kPathVariable = "TELLTALE_RECORD";
+constexpr pid_t kInTransition = -1;
+
+constinit pthread_once_t once = PTHREAD_ONCE_INIT;
+constinit pthread_key_t exit_key = 0;
+constinit bool has_exit_key = false;
+constinit bool is_locked_for_fork = false;
+constinit bool must_record_in_child = false;
+
+void on_thread_exit(void* state) {
+  auto& thread = *static_cast<ThreadState*>(state);
+  if (&thread != current_thread) return;
+  current_thread = nullptr;
+  pool.remove_thread(thread);
+}
+
+// Nobody is in the middle of changing what the child inherits. A fork inside a signal handler that interrupted us
+// cannot wait for that; its child starts from nothing.
+void before_fork() {
+  is_locked_for_fork = current_thread == nullptr || current_thread->busy.load(std::memory_order_relaxed) == 0;
+  if (!is_locked_for_fork) return;
+  names.lock_for_fork();
+  pool.lock_for_fork();
+}
+
+void after_fork_in_parent() {
+  if (!is_locked_for_fork) return;
+  pool.unlock_after_fork();
+  names.unlock_after_fork();
+}
+
+void forget_parent() {
+  __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELAXED);
+  names.reset_in_child();
+  reset_metadata_lock_in_child();
+  must_record_in_child = session.reset_in_child();
+  writer.reset_in_child();
+  losses.reset();
+}
+
+void after_fork_in_child() {
+  if (owner.load(std::memory_order_relaxed) == 0) return;
+  forget_parent();
+  // The first record finds no buffer and comes to continue_in_child().
+  if (must_record_in_child) __atomic_store_n(&telltale_recording, 1u, __ATOMIC_RELAXED);
+}
+
+void prepare_process() {
+  choose_clock();
+  prepare_barrier();
+  has_exit_key = pthread_key_create(&exit_key, on_thread_exit) == 0;
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+__attribute__((constructor)) void start_as_environment_says() {
+  make_ready();
+  const char* path = getenv(kPathVariable);
+  if (path == nullptr || path[0] == '\0') return;
+  telltale_options options;
+  telltale_default_options(&options, sizeof options);
+  options.path = path;
+  if (telltale_start(&options) != TELLTALE_OK) dprintf(STDERR_FILENO, "telltale: %s\n", telltale_error_text());
+}
+
+__attribute__((destructor)) void stop_at_exit() {
+  if (owner.load(std::memory_order_relaxed) == getpid()) session.stop(tell::EndReason::kExit);
+}
+
+}  // namespace
+
+void make_ready() { pthread_once(&once, prepare_process); }
+
+void watch_for_thread_exit(ThreadState& thread) {
+  make_ready();
+  if (has_exit_key) pthread_setspecific(exit_key, &thread);
+}
+
+bool continue_in_child() {
+  pid_t parent = owner.load(std::memory_order_relaxed);
+  if (parent == kInTransition || !owner.compare_exchange_strong(parent, kInTransition)) return false;
+  // A fork that calls no handlers left everything as it was.
+  if (session.is_active()) forget_parent();
+  const bool is_recording = must_record_in_child && session.start_in_child();
+  if (!is_recording) __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELAXED);
+  owner.store(getpid());
+  return is_recording;
+}
+
+}  // namespace telltale::record

@@ -1,0 +1,38 @@
+// What a session says of itself at the start of each of its files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "record/clock.h"
+#include "record/mutex.h"
+#include "record/names.h"
+#include "record/settings.h"
+#include "record/tell_file.h"
+
+namespace telltale::record {
+
+class SessionPairs {
+ public:
+  void describe(const Settings& settings, unsigned number, const Calibration& start, Names& names);
+  const SessionPair* begin() const { return pairs_; }
+  std::size_t size() const { return count_; }
+
+ private:
+  void add(const char* key, const char* value);
+  void add(const char* key, std::int64_t value);
+
+  static constexpr std::size_t kMaxPairs = 96, kMaxNumbers = 16, kNumberBytes = 24;
+  SessionPair pairs_[kMaxPairs] = {};
+  std::size_t count_ = 0;
+  char numbers_[kMaxNumbers][kNumberBytes] = {};
+  std::size_t number_count_ = 0;
+  char host_[256] = {};
+};
+
+// What the user wants every file to say; see telltale_metadata() and telltale_name_process().
+void set_metadata(const char* key, const char* value, Names& names);
+void set_process_name(const char* name, Names& names);
+void reset_metadata_lock_in_child();
+
+}  // namespace telltale::record

@@ -1,0 +1,282 @@
+#include "record/writer.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "record/quiescence.h"
+#include "record/recorder_state.h"
+#include "record/session_pairs.h"
+
+namespace telltale::record {
+
+constinit Writer writer;
+
+namespace {
+
+constexpr std::size_t kStackBytes = 512 << 10;
+// A scope is worth telling of before it ends when it has been open for so long.
+constexpr std::int64_t kLongOpenNs = 250'000'000;
+
+}  // namespace
+
+int Writer::start(const Settings& settings, const char* path, unsigned number) {
+  settings_ = settings;
+  number_ = number;
+  is_finish_asked_ = false;
+  flushes_asked_ = flushes_done_ = dumps_asked_ = dumps_done_ = 0;
+  is_dump_asked_.store(false, std::memory_order_relaxed);
+  error_.store(0, std::memory_order_relaxed);
+  losses.reset();
+  const bool is_flight = settings.flight_ns > 0;
+  const bool has_memory = pool.open(settings.memory_limit, settings.policy, is_flight, losses) &&
+                          encoder_.open(pool.buffer_bytes()) && file_.prepare(settings.compression);
+  int error = has_memory ? 0 : ENOMEM;
+  first_calibration_ = calibrate();
+  if (error == 0 && !is_flight) {
+    const int open_error = open_file(path, number);
+    if (number == 0) error = open_error;  // a later file that cannot be opened is counted as lost, not refused
+  }
+  if (error == 0) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, kStackBytes);
+    error = pthread_create(&thread_, &attributes, run, this);
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (error != 0 && !is_flight) file_.remove(path);
+  }
+  is_running_ = error == 0;
+  if (error != 0) release_memory();
+  return error;
+}
+
+int Writer::open_file(const char* path, unsigned number) {
+  const int error = file_.open(path, losses);
+  error_.store(error, std::memory_order_relaxed);
+  pairs_.describe(settings_, number, first_calibration_, names);
+  file_.set_session(pairs_.begin(), pairs_.size());
+  file_.add_names(names);
+  file_.add_calibration(first_calibration_);
+  if (error == 0) file_.commit();
+  return error;
+}
+
+void* Writer::run(void* self) {
+  pthread_setname_np(pthread_self(), "telltale");
+  static_cast<Writer*>(self)->loop();
+  return nullptr;
+}
+
+void Writer::loop() {
+  std::int64_t deadline = clock_ns(CLOCK_MONOTONIC) + settings_.flush_ns;
+  while (true) {
+    const std::int64_t left = deadline - clock_ns(CLOCK_MONOTONIC);
+    if (left > 0) pool.wait_for_work(left);
+    mutex_.lock();
+    const std::uint64_t flushes = flushes_asked_, dumps = dumps_asked_;
+    const bool must_dump = dumps != dumps_done_;
+    const bool must_flush = flushes != flushes_done_ || clock_ns(CLOCK_MONOTONIC) >= deadline;
+    const bool must_finish = is_finish_asked_;
+    mutex_.unlock();
+    if (must_finish) break;
+    if (settings_.flight_ns > 0) {
+      losses.add(tell::LossReason::kAgedOut, pool.drop_older_than(ticks_ago(settings_.flight_ns)));
+      if (must_dump || is_dump_asked_.exchange(false, std::memory_order_relaxed)) write_dump();
+      pool.recycle();
+    } else {
+      write_full_buffers();
+      if (pool.take_starvation()) make_room();
+      if (must_flush) write_partial_buffers();
+      file_.commit();
+      pool.recycle();
+    }
+    if (must_flush) deadline = clock_ns(CLOCK_MONOTONIC) + settings_.flush_ns;
+    note_progress();
+    Lock lock(mutex_);
+    flushes_done_ = flushes;
+    dumps_done_ = dumps;
+    done_.wake_all();
+  }
+  close_down();
+}
+
+void Writer::close_down() {
+  if (is_abandoned_) return;
+  if (settings_.flight_ns > 0) {
+    losses.add(tell::LossReason::kAgedOut, pool.drop_older_than(UINT64_MAX));
+  } else {
+    write_full_buffers();
+    const Calibration now = calibrate();
+    pool.for_each_thread(
+        [&](ThreadState& thread, BufferPool::Partial) { file_.add_open_scopes(thread, now.ticks, UINT64_MAX, names); });
+    file_.add_calibration(now);
+    file_.finish(end_reason_);
+    files_.fetch_add(file_.error() == 0 ? 1 : 0, std::memory_order_relaxed);
+  }
+  note_progress();
+}
+
+void Writer::write_full_buffers() {
+  while (Buffer* buffer = pool.pop_full()) {
+    write(*buffer, buffer->written, buffer->end, 0);
+    pool.release(buffer);
+  }
+}
+
+void Writer::write_partial_buffers() {
+  const std::uint64_t now = ticks_now(), long_ago = ticks_ago(kLongOpenNs);
+  pool.for_each_thread([&](ThreadState& thread, BufferPool::Partial partial) {
+    if (partial.buffer != nullptr && partial.buffer->written < partial.end) {
+      write(*partial.buffer, partial.buffer->written, partial.end, 0);
+      partial.buffer->written = const_cast<unsigned char*>(partial.end);
+    }
+    file_.add_open_scopes(thread, now, long_ago, names);
+  });
+  file_.add_calibration(calibrate());
+  file_.add_losses();
+}
+
+// Some thread found no buffer: those that others hold and do not use come back.
+void Writer::make_room() {
+  pool.close_buffers();
+  barrier_on_all_threads();
+  pool.take_closed_buffers();
+  write_full_buffers();
+}
+
+void Writer::write(Buffer& buffer, const unsigned char* begin, const unsigned char* end, std::uint64_t not_before) {
+  ThreadState& thread = *buffer.owner;
+  file_.add_names(names);
+  const std::uint64_t before = file_.describe_thread(thread, names);
+  file_.add_records(thread, encoder_.encode({begin, end}, thread.track, before, not_before, names));
+}
+
+void Writer::write_dump() {
+  char path[kMaxPath];
+  bool is_asked = false;
+  {
+    Lock lock(mutex_);
+    is_asked = dump_path_[0] != '\0';
+    if (is_asked) strcpy(path, dump_path_);
+    dump_path_[0] = '\0';
+  }
+  int error = 0;
+  if (!is_asked && !expand_path(settings_.path, number_, path)) error = ENAMETOOLONG;
+  if (error == 0) error = open_file(path, number_++);
+  if (error == 0) {
+    const std::uint64_t oldest = ticks_ago(settings_.flight_ns);
+    Buffer* list = pool.take_all_full();
+    for (Buffer* buffer = list; buffer != nullptr; buffer = buffer->next)
+      write(*buffer, buffer->begin(), buffer->end, oldest);
+    pool.put_back(list);
+    const Calibration now = calibrate();
+    pool.for_each_thread([&](ThreadState& thread, BufferPool::Partial partial) {
+      if (partial.buffer != nullptr) write(*partial.buffer, partial.buffer->begin(), partial.end, oldest);
+      file_.add_open_scopes(thread, now.ticks, UINT64_MAX, names);
+    });
+    file_.add_calibration(now);
+    file_.finish(tell::EndReason::kDumped);
+    error = file_.error();
+  }
+  note_progress();
+  records_before_ += file_.records();
+  bytes_before_ += file_.bytes();
+  if (error == 0) files_.fetch_add(1, std::memory_order_relaxed);
+  if (error == 0 && settings_.on_ready != nullptr) settings_.on_ready(path, settings_.user);
+  Lock lock(mutex_);
+  dump_error_ = error;
+}
+
+std::uint64_t Writer::ticks_ago(std::int64_t ns) const {
+  const Calibration now = calibrate();
+  const double elapsed = static_cast<double>(now.monotonic_ns - first_calibration_.monotonic_ns);
+  const double ticks = static_cast<double>(now.ticks - first_calibration_.ticks);
+  if (elapsed <= 0 || static_cast<double>(ns) >= elapsed) return 0;
+  return now.ticks - static_cast<std::uint64_t>(static_cast<double>(ns) * (ticks / elapsed));
+}
+
+void Writer::note_progress() {
+  const bool has_file = settings_.flight_ns == 0;
+  records_.store(records_before_ + (has_file ? file_.records() : 0), std::memory_order_relaxed);
+  bytes_.store(bytes_before_ + (has_file ? file_.bytes() : 0), std::memory_order_relaxed);
+  cpu_ns_.store(cpu_before_ + static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)), std::memory_order_relaxed);
+  error_.store(file_.error(), std::memory_order_relaxed);
+}
+
+void Writer::finish(tell::EndReason reason) {
+  if (!is_running_) return;
+  {
+    Lock lock(mutex_);
+    end_reason_ = reason;
+    is_finish_asked_ = true;
+  }
+  pool.wake_writer();
+  pthread_join(thread_, nullptr);
+  is_running_ = false;
+  {
+    Lock lock(mutex_);  // who still waits for a flush or a dump
+    flushes_done_ = flushes_asked_;
+    dumps_done_ = dumps_asked_;
+    done_.wake_all();
+  }
+  records_before_ = records();
+  bytes_before_ = bytes();
+  cpu_before_ = cpu_ns();
+  release_memory();
+}
+
+void Writer::abandon(const char* path) {
+  is_abandoned_ = true;
+  finish(tell::EndReason::kStopped);
+  is_abandoned_ = false;
+  file_.remove(path);
+}
+
+void Writer::release_memory() {
+  encoder_.close();
+  file_.discard();
+  pool.close();
+}
+
+void Writer::flush() {
+  mutex_.lock();
+  const std::uint64_t ticket = ++flushes_asked_;
+  mutex_.unlock();
+  pool.wake_writer();
+  Lock lock(mutex_);
+  while (flushes_done_ < ticket) done_.wait_for(mutex_, settings_.flush_ns);
+}
+
+int Writer::dump(const char* path) {
+  mutex_.lock();
+  const std::uint64_t ticket = ++dumps_asked_;
+  if (path != nullptr) snprintf(dump_path_, sizeof dump_path_, "%s", path);
+  mutex_.unlock();
+  pool.wake_writer();
+  Lock lock(mutex_);
+  while (dumps_done_ < ticket) done_.wait_for(mutex_, settings_.flush_ns);
+  return dump_error_;
+}
+
+void Writer::reset_statistics() {
+  records_before_ = bytes_before_ = cpu_before_ = 0;
+  records_.store(0, std::memory_order_relaxed);
+  bytes_.store(0, std::memory_order_relaxed);
+  cpu_ns_.store(0, std::memory_order_relaxed);
+  files_.store(0, std::memory_order_relaxed);
+}
+
+void Writer::reset_in_child() {
+  mutex_.reset_in_child();
+  done_.reset_in_child();
+  is_running_ = false;
+  file_.close_in_child();
+  encoder_.close();
+  pool.reset_in_child();
+}
+
+}  // namespace telltale::record
