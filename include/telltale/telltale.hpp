@@ -11,9 +11,10 @@
 //     …
 //   }
 //
-// A scope lasts until the end of its block, also when an exception leaves it. Its values (integers, floating-point numbers, bools,
-// enums, strings, and vectors, arrays or spans of int64_t as shapes) are taken when it begins, and only while something is
-// recorded; a string or shape that is not a temporary must live as long as the scope. Names must be literals.
+// A scope lasts until the end of its block, also when an exception leaves it. Its values (integers, floating-point
+// numbers, bools, enums, strings, and vectors, arrays or spans of int64_t as shapes) are taken when it begins, and only
+// while something is recorded; a string or shape that is not a temporary must live as long as the scope. Names must be
+// literals.
 //
 // With TELLTALE_DISABLED defined, all macros are empty.
 #pragma once
@@ -30,14 +31,16 @@
 
 namespace telltale {
 
-// ---- Sessions --------------------------------------------------------------------------------------------------------
+// ---- Sessions
+// --------------------------------------------------------------------------------------------------------
 
 struct Options : telltale_options {
   Options() : telltale_options() { telltale_default_options(this, sizeof(telltale_options)); }
   explicit Options(const char* file) : Options() { path = file; }
 };
 
-// Records from its construction to its end. A program that records nothing, because the file cannot be opened, goes on all the same.
+// Records from its construction to its end. A program that records nothing, because the file cannot be opened, goes on
+// all the same.
 class Session {
  public:
   explicit Session(const char* path) : Session(Options(path)) {}
@@ -68,7 +71,8 @@ inline telltale_statistics statistics() {
   return result;
 }
 
-// ---- Memory ----------------------------------------------------------------------------------------------------------
+// ---- Memory
+// ----------------------------------------------------------------------------------------------------------
 
 // Tells of memory got or given back. `pool` is from telltale_intern().
 inline int allocated(const void* address, std::int64_t bytes, std::int32_t device = -1, std::uint32_t pool = 0) {
@@ -82,12 +86,14 @@ inline int freed(const void* address, std::int64_t bytes, std::int32_t device = 
 
 namespace detail {
 
-// ---- Values: their types, and how they are kept until a scope ends ------------------------------------------------------
+// ---- Values: their types, and how they are kept until a scope ends
+// ------------------------------------------------------
 
 template <typename T, typename = void>
 struct IsShape : std::false_type {};
 template <typename T>
-struct IsShape<T, std::enable_if_t<std::is_convertible_v<decltype(std::declval<const T&>().data()), const std::int64_t*>>>
+struct IsShape<T,
+               std::enable_if_t<std::is_convertible_v<decltype(std::declval<const T&>().data()), const std::int64_t*>>>
     : std::true_type {};
 
 template <typename T>
@@ -138,7 +144,8 @@ telltale_value value_of(const T& value) {
   return result;
 }
 
-// ---- Names of values: "batch, size(a, b)" becomes "batch" and "size(a, b)" at compile time ---------------------------------
+// ---- Names of values: "batch, size(a, b)" becomes "batch" and "size(a, b)" at compile time
+// ---------------------------------
 
 template <std::size_t kTextSize, std::size_t kNames>
 struct SplitNames {
@@ -192,7 +199,8 @@ auto raw_values(const Values& values) {
   return raw_values(values, std::make_index_sequence<std::tuple_size_v<Values>>());
 }
 
-// ---- Scopes ------------------------------------------------------------------------------------------------------------
+// ---- Scopes
+// ------------------------------------------------------------------------------------------------------------
 
 class Scope {
  public:
@@ -260,64 +268,64 @@ class ScopeWithValues {
   static telltale_site variable = {name, "", __FILE__, __PRETTY_FUNCTION__, nullptr, 0, __LINE__, kind, 0}
 
 // Declares `variable`, a site whose fields are the values that `take` returns and that are called as `...` is written.
-#define TELLTALE_SITE_WITH_(variable, name, kind, take, ...)                                                           \
-  using TELLTALE_UNIQUE(Values) = decltype(take());                                                                    \
-  static constexpr ::telltale::detail::SplitNames<sizeof(#__VA_ARGS__), std::tuple_size_v<TELLTALE_UNIQUE(Values)>>    \
-      TELLTALE_UNIQUE(names)(#__VA_ARGS__);                                                                            \
-  static constexpr auto TELLTALE_UNIQUE(fields) =                                                                      \
-      ::telltale::detail::fields_of<TELLTALE_UNIQUE(Values), sizeof(#__VA_ARGS__)>(TELLTALE_UNIQUE(names));            \
-  static telltale_site variable = {name,                                                                               \
-                                   "",                                                                                 \
-                                   __FILE__,                                                                           \
-                                   __PRETTY_FUNCTION__,                                                                \
-                                   TELLTALE_UNIQUE(fields).data(),                                                     \
-                                   static_cast<std::uint32_t>(TELLTALE_UNIQUE(fields).size()),                         \
-                                   __LINE__,                                                                           \
-                                   kind,                                                                               \
+#define TELLTALE_SITE_WITH_(variable, name, kind, take, ...)                                                        \
+  using TELLTALE_UNIQUE(Values) = decltype(take());                                                                 \
+  static constexpr ::telltale::detail::SplitNames<sizeof(#__VA_ARGS__), std::tuple_size_v<TELLTALE_UNIQUE(Values)>> \
+      TELLTALE_UNIQUE(names)(#__VA_ARGS__);                                                                         \
+  static constexpr auto TELLTALE_UNIQUE(fields) =                                                                   \
+      ::telltale::detail::fields_of<TELLTALE_UNIQUE(Values), sizeof(#__VA_ARGS__)>(TELLTALE_UNIQUE(names));         \
+  static telltale_site variable = {name,                                                                            \
+                                   "",                                                                              \
+                                   __FILE__,                                                                        \
+                                   __PRETTY_FUNCTION__,                                                             \
+                                   TELLTALE_UNIQUE(fields).data(),                                                  \
+                                   static_cast<std::uint32_t>(TELLTALE_UNIQUE(fields).size()),                      \
+                                   __LINE__,                                                                        \
+                                   kind,                                                                            \
                                    0}
 
-#define TELLTALE_PLAIN_SCOPE_(name, kind)                 \
+#define TELLTALE_PLAIN_SCOPE_(name, kind)                  \
   TELLTALE_PLAIN_SITE_(TELLTALE_UNIQUE(site), name, kind); \
   const ::telltale::detail::Scope TELLTALE_UNIQUE(scope)(TELLTALE_UNIQUE(site))
 
-#define TELLTALE_SCOPE_WITH_(name, kind, ...)                                                                     \
-  const auto TELLTALE_UNIQUE(take) = [&] { return ::telltale::detail::kept(__VA_ARGS__); };                       \
-  TELLTALE_SITE_WITH_(TELLTALE_UNIQUE(site), name, kind, TELLTALE_UNIQUE(take), __VA_ARGS__);                     \
-  const ::telltale::detail::ScopeWithValues<decltype(TELLTALE_UNIQUE(take))> TELLTALE_UNIQUE(scope)(              \
+#define TELLTALE_SCOPE_WITH_(name, kind, ...)                                                        \
+  const auto TELLTALE_UNIQUE(take) = [&] { return ::telltale::detail::kept(__VA_ARGS__); };          \
+  TELLTALE_SITE_WITH_(TELLTALE_UNIQUE(site), name, kind, TELLTALE_UNIQUE(take), __VA_ARGS__);        \
+  const ::telltale::detail::ScopeWithValues<decltype(TELLTALE_UNIQUE(take))> TELLTALE_UNIQUE(scope)( \
       TELLTALE_UNIQUE(site), TELLTALE_UNIQUE(take))
 
-#define TELLTALE_PLAIN_INSTANT_(name)                                                \
-  do {                                                                               \
-    TELLTALE_PLAIN_SITE_(telltale_site_here, name, TELLTALE_KIND_OTHER);             \
-    if (telltale_is_recording()) telltale_instant(&telltale_site_here, nullptr);     \
+#define TELLTALE_PLAIN_INSTANT_(name)                                            \
+  do {                                                                           \
+    TELLTALE_PLAIN_SITE_(telltale_site_here, name, TELLTALE_KIND_OTHER);         \
+    if (telltale_is_recording()) telltale_instant(&telltale_site_here, nullptr); \
   } while (false)
 
-#define TELLTALE_INSTANT_WITH_(name, ...)                                                                              \
-  do {                                                                                                                 \
-    const auto telltale_take = [&] { return ::telltale::detail::kept(__VA_ARGS__); };                                  \
-    TELLTALE_SITE_WITH_(telltale_site_here, name, TELLTALE_KIND_OTHER, telltale_take, __VA_ARGS__);                    \
-    if (telltale_is_recording())                                                                                       \
-      telltale_instant(&telltale_site_here, ::telltale::detail::raw_values(telltale_take()).data());                   \
+#define TELLTALE_INSTANT_WITH_(name, ...)                                                            \
+  do {                                                                                               \
+    const auto telltale_take = [&] { return ::telltale::detail::kept(__VA_ARGS__); };                \
+    TELLTALE_SITE_WITH_(telltale_site_here, name, TELLTALE_KIND_OTHER, telltale_take, __VA_ARGS__);  \
+    if (telltale_is_recording())                                                                     \
+      telltale_instant(&telltale_site_here, ::telltale::detail::raw_values(telltale_take()).data()); \
   } while (false)
 
-#define TELLTALE_PLAIN_ASYNC_(name, id)                                                      \
-  do {                                                                                       \
-    TELLTALE_PLAIN_SITE_(telltale_site_here, name, TELLTALE_KIND_SCOPE);                     \
-    if (telltale_is_recording()) telltale_async_begin(&telltale_site_here, id, nullptr);     \
+#define TELLTALE_PLAIN_ASYNC_(name, id)                                                  \
+  do {                                                                                   \
+    TELLTALE_PLAIN_SITE_(telltale_site_here, name, TELLTALE_KIND_SCOPE);                 \
+    if (telltale_is_recording()) telltale_async_begin(&telltale_site_here, id, nullptr); \
   } while (false)
 
-#define TELLTALE_ASYNC_WITH_(name, id, ...)                                                                            \
-  do {                                                                                                                 \
-    const auto telltale_take = [&] { return ::telltale::detail::kept(__VA_ARGS__); };                                  \
-    TELLTALE_SITE_WITH_(telltale_site_here, name, TELLTALE_KIND_SCOPE, telltale_take, __VA_ARGS__);                    \
-    if (telltale_is_recording())                                                                                       \
-      telltale_async_begin(&telltale_site_here, id, ::telltale::detail::raw_values(telltale_take()).data());           \
+#define TELLTALE_ASYNC_WITH_(name, id, ...)                                                                  \
+  do {                                                                                                       \
+    const auto telltale_take = [&] { return ::telltale::detail::kept(__VA_ARGS__); };                        \
+    TELLTALE_SITE_WITH_(telltale_site_here, name, TELLTALE_KIND_SCOPE, telltale_take, __VA_ARGS__);          \
+    if (telltale_is_recording())                                                                             \
+      telltale_async_begin(&telltale_site_here, id, ::telltale::detail::raw_values(telltale_take()).data()); \
   } while (false)
 
-#define TELLTALE_FLOW_(name, id, role)                                                \
-  do {                                                                                \
-    TELLTALE_PLAIN_SITE_(telltale_site_here, name, TELLTALE_KIND_SCOPE);              \
-    if (telltale_is_recording()) telltale_flow(&telltale_site_here, id, role);        \
+#define TELLTALE_FLOW_(name, id, role)                                         \
+  do {                                                                         \
+    TELLTALE_PLAIN_SITE_(telltale_site_here, name, TELLTALE_KIND_SCOPE);       \
+    if (telltale_is_recording()) telltale_flow(&telltale_site_here, id, role); \
   } while (false)
 
 // Chooses the plain form when there are no values.
@@ -328,13 +336,14 @@ class ScopeWithValues {
 #define TELLTALE_NAMED_SCOPE_PLAIN_(kind, name) TELLTALE_PLAIN_SCOPE_(name, kind)
 #define TELLTALE_NAMED_SCOPE_WITH_(kind, name, ...) TELLTALE_SCOPE_WITH_(name, kind, __VA_ARGS__)
 
-// A named part of the work, until the end of the block: TELLTALE_SCOPE("name"), TELLTALE_SCOPE("name", value, …), up to eight values.
-#define TELLTALE_SCOPE(...)                                                                            \
-  TELLTALE_FORM_(TELLTALE_NAMED_SCOPE_WITH_, TELLTALE_NAMED_SCOPE_PLAIN_, __VA_ARGS__)                 \
+// A named part of the work, until the end of the block: TELLTALE_SCOPE("name"), TELLTALE_SCOPE("name", value, …), up to
+// eight values.
+#define TELLTALE_SCOPE(...)                                                            \
+  TELLTALE_FORM_(TELLTALE_NAMED_SCOPE_WITH_, TELLTALE_NAMED_SCOPE_PLAIN_, __VA_ARGS__) \
   (TELLTALE_KIND_SCOPE, __VA_ARGS__)
 // The same for phases that the user thinks in, such as "forward".
-#define TELLTALE_ANNOTATION(...)                                                                       \
-  TELLTALE_FORM_(TELLTALE_NAMED_SCOPE_WITH_, TELLTALE_NAMED_SCOPE_PLAIN_, __VA_ARGS__)                 \
+#define TELLTALE_ANNOTATION(...)                                                       \
+  TELLTALE_FORM_(TELLTALE_NAMED_SCOPE_WITH_, TELLTALE_NAMED_SCOPE_PLAIN_, __VA_ARGS__) \
   (TELLTALE_KIND_ANNOTATION, __VA_ARGS__)
 // The function around it.
 #define TELLTALE_FUNCTION() TELLTALE_PLAIN_SCOPE_(__func__, TELLTALE_KIND_FUNCTION)
@@ -343,10 +352,10 @@ class ScopeWithValues {
 #define TELLTALE_INSTANT(...) TELLTALE_FORM_(TELLTALE_INSTANT_WITH_, TELLTALE_PLAIN_INSTANT_, __VA_ARGS__)(__VA_ARGS__)
 
 // A value over time.
-#define TELLTALE_COUNTER(name, value)                                                                \
-  do {                                                                                               \
-    TELLTALE_PLAIN_SITE_(telltale_site_here, name, TELLTALE_KIND_OTHER);                             \
-    if (telltale_is_recording()) telltale_counter(&telltale_site_here, static_cast<double>(value));  \
+#define TELLTALE_COUNTER(name, value)                                                               \
+  do {                                                                                              \
+    TELLTALE_PLAIN_SITE_(telltale_site_here, name, TELLTALE_KIND_OTHER);                            \
+    if (telltale_is_recording()) telltale_counter(&telltale_site_here, static_cast<double>(value)); \
   } while (false)
 
 // An arrow between scopes, by name and id.
@@ -356,15 +365,15 @@ class ScopeWithValues {
 
 // A span that belongs to no thread, by name and id: TELLTALE_ASYNC_BEGIN("request", id, value, …).
 #define TELLTALE_ASYNC_PICK_(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, chosen, ...) chosen
-#define TELLTALE_ASYNC_BEGIN(...)                                                                                      \
-  TELLTALE_ASYNC_PICK_(__VA_ARGS__, TELLTALE_ASYNC_WITH_, TELLTALE_ASYNC_WITH_, TELLTALE_ASYNC_WITH_,                  \
-                       TELLTALE_ASYNC_WITH_, TELLTALE_ASYNC_WITH_, TELLTALE_ASYNC_WITH_, TELLTALE_ASYNC_WITH_,         \
-                       TELLTALE_ASYNC_WITH_, TELLTALE_PLAIN_ASYNC_, TELLTALE_PLAIN_ASYNC_)                             \
+#define TELLTALE_ASYNC_BEGIN(...)                                                                              \
+  TELLTALE_ASYNC_PICK_(__VA_ARGS__, TELLTALE_ASYNC_WITH_, TELLTALE_ASYNC_WITH_, TELLTALE_ASYNC_WITH_,          \
+                       TELLTALE_ASYNC_WITH_, TELLTALE_ASYNC_WITH_, TELLTALE_ASYNC_WITH_, TELLTALE_ASYNC_WITH_, \
+                       TELLTALE_ASYNC_WITH_, TELLTALE_PLAIN_ASYNC_, TELLTALE_PLAIN_ASYNC_)                     \
   (__VA_ARGS__)
-#define TELLTALE_ASYNC_END(name, id)                                                   \
-  do {                                                                                 \
-    TELLTALE_PLAIN_SITE_(telltale_site_here, name, TELLTALE_KIND_SCOPE);               \
-    if (telltale_is_recording()) telltale_async_end(&telltale_site_here, id);          \
+#define TELLTALE_ASYNC_END(name, id)                                          \
+  do {                                                                        \
+    TELLTALE_PLAIN_SITE_(telltale_site_here, name, TELLTALE_KIND_SCOPE);      \
+    if (telltale_is_recording()) telltale_async_end(&telltale_site_here, id); \
   } while (false)
 
 #endif

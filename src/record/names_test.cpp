@@ -1,0 +1,86 @@
+#include "record/names.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace telltale::record {
+namespace {
+
+telltale_site site_named(const char* name, std::uint32_t line = 1) {
+  return {name, "", "file.cpp", "function", nullptr, 0, line, TELLTALE_KIND_SCOPE, 0};
+}
+
+std::string text(const Names& names, std::uint32_t number) {
+  const Text& known = names.texts()[number - 1];
+  return {known.data, known.size};
+}
+
+class NamesTest : public testing::Test {
+ protected:
+  std::unique_ptr<Names> names_ = std::make_unique<Names>();
+};
+
+TEST_F(NamesTest, give_equal_texts_one_number_and_keep_a_copy) {
+  std::string changing = "first";
+  const std::uint32_t first = names_->intern(changing.c_str());
+  changing = "other";
+  const std::uint32_t other = names_->intern(changing.c_str());
+  EXPECT_NE(first, other);
+  EXPECT_EQ(names_->intern("first"), first);
+  EXPECT_EQ(text(*names_, first), "first");
+  EXPECT_EQ(names_->intern(""), 0u);
+  EXPECT_EQ(names_->intern(nullptr), 0u);
+}
+
+TEST_F(NamesTest, find_every_text_again_after_growing) {
+  for (int i = 0; i < 20000; ++i) names_->intern(("name " + std::to_string(i)).c_str());
+  const std::uint32_t count = names_->texts().size();
+  for (int i = 0; i < 20000; ++i) {
+    const std::string name = "name " + std::to_string(i);
+    EXPECT_EQ(text(*names_, names_->intern(name.c_str())), name);
+  }
+  EXPECT_EQ(names_->texts().size(), count);
+}
+
+TEST_F(NamesTest, give_equal_sites_one_number_even_from_different_memory) {
+  const telltale_site one = site_named("scope"), same = site_named("scope"), elsewhere = site_named("scope", 2);
+  EXPECT_EQ(names_->number_of(one), names_->number_of(same));
+  EXPECT_NE(names_->number_of(one), names_->number_of(elsewhere));
+}
+
+TEST_F(NamesTest, tell_sites_apart_by_their_fields) {
+  const telltale_field integer[] = {{"n", TELLTALE_INTEGER, 0}}, number[] = {{"n", TELLTALE_FLOAT, 0}};
+  telltale_site one = site_named("scope"), other = site_named("scope");
+  one.fields = integer;
+  other.fields = number;
+  one.field_count = other.field_count = 1;
+  const std::uint32_t with_integer = names_->number_of(one);
+  EXPECT_NE(with_integer, names_->number_of(other));
+  EXPECT_NE(with_integer, names_->number_of(site_named("scope")));
+  EXPECT_EQ(with_integer, names_->number_of(one));
+}
+
+TEST_F(NamesTest, give_the_same_handle_for_the_same_description) {
+  const telltale_field fields[] = {{"n", TELLTALE_INTEGER, 0}, {"t", TELLTALE_TEXT, 0}};
+  telltale_site description = site_named("dynamic");
+  description.fields = fields;
+  description.field_count = 2;
+  telltale_site* handle = names_->handle_of(description);
+  EXPECT_EQ(names_->handle_of(description), handle);
+  EXPECT_EQ(handle->id, names_->number_of(description));
+  ASSERT_EQ(handle->field_count, 2u);
+  EXPECT_EQ(handle->fields[1].type, static_cast<std::uint32_t>(TELLTALE_TEXT));
+}
+
+TEST_F(NamesTest, put_what_is_too_much_under_one_name) {
+  std::uint32_t last = 0;
+  for (int i = 0; i < 300'000; ++i) last = names_->number_of(site_named("", static_cast<std::uint32_t>(i)));
+  EXPECT_EQ(text(*names_, names_->site(last)->name), "(too many names)");
+  EXPECT_EQ(names_->number_of(site_named("one more", 1'000'000)), last);
+  EXPECT_LE(names_->sites().size(), names_->sites().kCapacity);
+}
+
+}  // namespace
+}  // namespace telltale::record
