@@ -1,0 +1,14 @@
+// Writes a trace as PyTorch's Kineto would: JSON that Perfetto, chrome://tracing and our own reader open.
+#pragma once
+
+#include "formats/output/left_out.h"
+#include "formats/output/text_writer.h"
+#include "trace/trace.h"
+
+namespace telltale::kineto {
+
+// Reading it back gives the same trace, but for what is returned here and for the anomalies of the file that it came
+// from. Times are relative to baseTimeNanoseconds, a whole number of microseconds.
+LeftOutList write(const Trace& trace, TextWriter& out, const WriteProgress& progress = {});
+
+}  // namespace telltale::kineto
