@@ -1,0 +1,158 @@
+#include "formats/tell/field_values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+#include "formats/kineto/json_text.h"
+#include "formats/kineto/scan.h"
+
+namespace telltale::tell {
+namespace {
+
+using kineto::ArgumentKey;
+
+bool is_between(ArgumentKey key, ArgumentKey first, ArgumentKey last) { return key >= first && key <= last; }
+
+bool is_operator_input(ArgumentKey key) {
+  return is_between(key, ArgumentKey::kInputShapes, ArgumentKey::kConcreteInputs);
+}
+
+// Recorders give these to all they record; elsewhere they are names like any other.
+bool is_of_frameworks(Kind kind) {
+  return kind != Kind::kAnnotation && kind != Kind::kOther && kind != Kind::kInstant && kind != Kind::kAsync;
+}
+
+// Whether a column holds that argument for events of that kind. `has_grid` and `has_collective` are about the site:
+// launches and collectives are rows that exist only with these.
+bool is_held(ArgumentKey key, Kind kind, bool has_grid, bool has_collective) {
+  const bool is_linked = kind == Kind::kOperator || is_api_call(kind) || is_on_device(kind);
+  if (key == ArgumentKey::kExternalId || key == ArgumentKey::kCorrelation) return is_linked;
+  if (is_between(key, ArgumentKey::kSequence, ArgumentKey::kForwardThread)) return kind == Kind::kOperator;
+  if (is_operator_input(key) || is_between(key, ArgumentKey::kCallStack, ArgumentKey::kModuleHierarchy)) return true;
+  if (is_between(key, ArgumentKey::kRegisters, ArgumentKey::kOccupancy)) return has_grid && is_on_device(kind);
+  if (is_between(key, ArgumentKey::kGraph, ArgumentKey::kGraphNode)) return is_api_call(kind) || is_on_device(kind);
+  if (key == ArgumentKey::kBytes) return kind == Kind::kMemcpy || kind == Kind::kMemset;
+  if (is_between(key, ArgumentKey::kSyncKind, ArgumentKey::kWaitOnEvent)) return kind == Kind::kSync;
+  if (is_between(key, ArgumentKey::kCollectiveName, ArgumentKey::kIsAsync)) return has_collective;
+  if (key == ArgumentKey::kDevice || key == ArgumentKey::kStream || key == ArgumentKey::kContext)
+    return is_on_device(kind);
+  if (is_between(key, ArgumentKey::kRecordFunctionId, ArgumentKey::kBandwidth)) return is_of_frameworks(kind);
+  return false;
+}
+
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < ' ') {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      out += "\\u00";
+      out += kDigits[static_cast<unsigned char>(c) >> 4];
+      out += kDigits[static_cast<unsigned char>(c) & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+template <typename Number>
+void append_number(std::string& out, Number number) {
+  char digits[32];
+  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+  out.append(digits, end);
+}
+
+}  // namespace
+
+FieldPlan::FieldPlan(const Site& site, const Sites& sites, Kind kind) {
+  std::vector<ArgumentKey> keys;
+  keys.reserve(site.fields.size());
+  for (const SiteField& field : site.fields) keys.push_back(kineto::argument_key(sites[field.name]));
+  const auto has = [&](ArgumentKey key) { return std::ranges::find(keys, key) != keys.end(); };
+  const bool has_grid = has(ArgumentKey::kGrid) || has(ArgumentKey::kBlock);
+  const bool has_collective = has(ArgumentKey::kCollectiveName);
+  std::uint64_t used = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const ArgumentKey key = keys[i];
+    const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(key);
+    const bool is_first = (used & bit) == 0;
+    used |= bit;
+    Field& planned = fields_.emplace_back();
+    planned.type = site.fields[i].type;
+    planned.key = is_first && is_held(key, kind, has_grid, has_collective) ? key : ArgumentKey::kUnknown;
+    append_quoted(planned.quoted_name, sites[site.fields[i].name]);
+  }
+}
+
+const kineto::EventFields& FieldValues::read(const FieldPlan& plan, ByteReader& column) {
+  text_.clear();
+  parts_.clear();
+  fields_.reset(nullptr);
+  for (const FieldPlan::Field& field : plan.fields()) {
+    const std::size_t begin = text_.size();
+    append_value(field, column);
+    parts_.push_back({begin, text_.size()});
+    text_ += ',';
+  }
+  text_.append(kineto::kPaddingBytes, kineto::kPadding);
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const FieldPlan::Field& field = plan.fields()[i];
+    const kineto::ValueSpan value{text_.data() + parts_[i].begin, text_.data() + parts_[i].end};
+    if (field.key == ArgumentKey::kUnknown) {
+      const std::string& name = field.quoted_name;
+      fields_.unknown_arguments.push_back({{name.data() + 1, name.data() + name.size() - 1, false}, value});
+    } else {
+      fields_.has_argument |= std::uint64_t{1} << static_cast<unsigned>(field.key);
+      fields_.argument[static_cast<std::size_t>(field.key)] = value;
+    }
+  }
+  return fields_;
+}
+
+void FieldValues::append_value(const FieldPlan::Field& field, ByteReader& column) {
+  switch (field.type) {
+    case FieldType::kInteger:
+      return append_number(text_, column.signed_varint());
+    case FieldType::kFloat:
+      return append_float(column.float64());
+    case FieldType::kText:
+      return append_text(read_text(column), field.key);
+    case FieldType::kShape:
+      return append_shape(column, field.key);
+  }
+}
+
+void FieldValues::append_float(double value) {
+  if (std::isfinite(value))
+    append_number(text_, value);
+  else
+    append_quoted(text_, std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+}
+
+// The columns of operator inputs and launch sizes hold lists, which a text field spells as JSON.
+void FieldValues::append_text(std::string_view text, ArgumentKey key) {
+  const bool holds_list = is_operator_input(key) || key == ArgumentKey::kGrid || key == ArgumentKey::kBlock;
+  const auto list = holds_list && text.starts_with('[') ? kineto::compact_json(text) : std::nullopt;
+  if (list)
+    text_ += *list;
+  else
+    append_quoted(text_, text);
+}
+
+void FieldValues::append_shape(ByteReader& column, ArgumentKey key) {
+  const bool is_list_of_shapes = key == ArgumentKey::kInputShapes || key == ArgumentKey::kInputStrides;
+  text_ += is_list_of_shapes ? "[[" : "[";
+  const std::uint64_t rank = column.varint();
+  for (std::uint64_t i = 0; i < rank && column.is_good(); ++i) {
+    if (i > 0) text_ += ',';
+    append_number(text_, column.signed_varint());
+  }
+  text_ += is_list_of_shapes ? "]]" : "]";
+}
+
+}  // namespace telltale::tell

@@ -1,0 +1,51 @@
+// Sites in the names of one reading thread: what their records become, on the host and on a device.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "formats/tell/field_values.h"
+#include "formats/tell/sites.h"
+#include "trace/event_batch.h"
+
+namespace telltale::tell {
+
+struct LocalSite {
+  StringId name = kEmptyString, category = kEmptyString;
+  std::optional<std::uint32_t> source;  // index of LocalNames::source_locations
+
+  // Records of one sort.
+  struct Side {
+    Kind kind = Kind::kOther;
+    StringId category = kEmptyString;  // what the kind does not tell
+    bool has_details = false;
+    FieldPlan plan;
+  };
+  Side host;     // spans on threads
+  Side device;   // spans on streams
+  Side instant;  // marks
+  Side async;    // spans that belong to no thread
+  bool is_known = false;
+};
+
+// Used by one thread. What it returns is valid as long as it lives.
+class LocalSites {
+ public:
+  LocalSites(const Sites& sites, LocalNames& names);
+
+  // Null: a site that no chunk describes.
+  const LocalSite& of(const Site* site);
+  StringId text(StringId id) { return names_.strings.intern(sites_[id]); }
+
+ private:
+  LocalSite made_of(const Site& site);
+  LocalSite::Side side(const Site& site, Kind kind, Kind kind_told);
+
+  const Sites& sites_;
+  LocalNames& names_;
+  std::vector<std::optional<LocalSite>> known_;  // by Site::index
+  LocalSite lost_;
+};
+
+}  // namespace telltale::tell

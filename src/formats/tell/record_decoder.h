@@ -1,0 +1,96 @@
+// One chunk of records to rows for the builder.
+//
+// One decoder a thread. Rows of all chunks it decodes share its LocalNames; definitions and places are only read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "formats/kineto/block_events.h"
+#include "formats/kineto/event_details.h"
+#include "formats/tell/definitions.h"
+#include "formats/tell/field_values.h"
+#include "formats/tell/frames.h"
+#include "formats/tell/local_sites.h"
+#include "formats/tell/places.h"
+
+namespace telltale::tell {
+
+struct DecodedRecords {
+  bool is_sound = false;     // nothing below is set otherwise
+  bool lacks_sites = false;  // some records are about sites that no chunk describes
+  std::uint64_t track = 0;
+  std::uint64_t records = 0;
+  std::uint64_t records_before = 0;  // of this track in the file
+  kineto::BlockEvents block;
+  std::vector<OpenScope> ended;  // those of the track's open scopes that a record completes
+};
+
+class RecordDecoder {
+ public:
+  RecordDecoder(const Definitions& definitions, const Places& places, LocalNames& names);
+
+  DecodedRecords decode(const Frame& frame);
+
+  // A scope that never ended, as a row of `into`.
+  void add_open_scope(std::uint64_t track, const OpenScope& scope, Nanoseconds end, EventBatch& into);
+
+ private:
+  struct LocalTrack {
+    TrackId id = 0;
+    TrackClock clock = TrackClock::kTicks;
+    bool is_on_device = false;
+  };
+  struct Span {
+    Nanoseconds start = 0, duration = 0;
+  };
+  struct Columns {
+    ByteReader types, sites, times, durations, extras, values;
+  };
+  // What is carried from record to record of a chunk.
+  struct Chunk {
+    Columns columns;
+    DecodedRecords decoded;
+    Place own;
+    LocalTrack track;
+    const OpenScopes* open = nullptr;
+    std::uint64_t own_time = 0, other_time = 0;
+    std::uint64_t address = 0;
+    std::uint64_t offset = 0;  // of the record at hand, for anomalies: the chunk's and the record's number
+    bool has_values = true;    // false behind a record whose fields nobody knows
+    bool is_sound = true;
+  };
+
+  void decode_record(Chunk& chunk);
+  void decode_span(Chunk& chunk, const LocalSite& site, std::uint64_t site_number);
+  void decode_instant(Chunk& chunk, const LocalSite& site);
+  void decode_counter(Chunk& chunk, const LocalSite& site);
+  void decode_allocation(Chunk& chunk, std::uint64_t pool);
+  void decode_flow(Chunk& chunk, const LocalSite& site, FlowRole role);
+  void decode_async(Chunk& chunk, const LocalSite& site, bool is_begin);
+  void decode_step(Chunk& chunk);
+  void decode_elsewhere(Chunk& chunk, const LocalSite& site, RecordType type);
+
+  // Nothing when no clock shows such a time.
+  std::optional<Span> span_at(Chunk& chunk, TrackClock clock, std::uint64_t start, std::uint64_t duration);
+  // Takes the record's values out of their column whether or not it has a usable time.
+  std::optional<BatchRow> add_row(Chunk& chunk, const LocalSite& site, const LocalSite::Side& side, TrackId track,
+                                  std::optional<Span> span);
+  void note(Chunk& chunk, Anomaly anomaly, StringId name) {
+    chunk.decoded.block.batch.anomalies.add(anomaly, chunk.offset, names_.strings[name]);
+  }
+
+  LocalTrack local_track(std::uint64_t number);
+
+  const Definitions& definitions_;
+  const Places& places_;
+  LocalNames& names_;
+  kineto::EventDetails details_;
+  FieldValues values_;
+  LocalSites sites_;
+  std::unordered_map<std::uint64_t, LocalTrack> tracks_;
+};
+
+}  // namespace telltale::tell

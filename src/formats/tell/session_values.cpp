@@ -1,0 +1,80 @@
+#include "formats/tell/session_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "formats/kineto/json_text.h"
+
+namespace telltale::tell {
+namespace {
+
+constexpr std::string_view kUserPrefix = "meta:";
+constexpr std::array<std::string_view, 7> kUsedUp = {"pid",      "process",  "clock",           "epoch_ns",
+                                                     "start_ns", "flush_ns", "ticks_per_second"};
+
+std::string json_of(std::string_view text) {
+  const bool may_be_json = text.starts_with('{') || text.starts_with('[');
+  if (const auto json = may_be_json ? kineto::compact_json(text) : std::nullopt) return *json;
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string_view reason_text(LossReason reason) {
+  switch (reason) {
+    case LossReason::kNewestDropped:
+    case LossReason::kOldestDropped:
+      return "for want of memory";
+    case LossReason::kInSignal:
+      return "in signal handlers";
+    case LossReason::kWriteFailed:
+      return "that could not be written";
+    case LossReason::kTooLarge:
+      return "with too large values";
+    case LossReason::kAgedOut:
+      break;
+  }
+  return "for another reason";
+}
+
+}  // namespace
+
+kineto::TopLevelValues session_values(const Definitions& definitions) {
+  kineto::TopLevelValues values;
+  for (const auto& [key, value] : definitions.session) {
+    if (std::ranges::find(kUsedUp, key) != kUsedUp.end()) continue;
+    const bool is_users = key.starts_with(kUserPrefix);
+    values.emplace_back(is_users ? key.substr(kUserPrefix.size()) : key, json_of(value));
+  }
+  return values;
+}
+
+LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& losses) {
+  std::vector<std::pair<std::string_view, std::uint64_t>> by_text;
+  LossSummary summary;
+  for (const auto& [reason, records] : losses) {
+    if (reason == LossReason::kAgedOut || records == 0) continue;
+    summary.records += records;
+    const std::string_view text = reason_text(reason);
+    const auto known = std::ranges::find(by_text, text, &std::pair<std::string_view, std::uint64_t>::first);
+    if (known == by_text.end())
+      by_text.emplace_back(text, records);
+    else
+      known->second += records;
+  }
+  for (const auto& [text, records] : by_text)
+    summary.reasons += fmt::format("{}{} {}", summary.reasons.empty() ? "" : ", ", records, text);
+  return summary;
+}
+
+std::string unfinished_text(Nanoseconds reach, Nanoseconds flush, std::size_t threads) {
+  if (threads == 0) return "It holds no events yet";
+  constexpr double kMillisecond = 1e6, kSecond = 1e9;
+  const std::string of_threads = threads == 1 ? "its thread" : fmt::format("each of {} threads", threads);
+  const double seconds = static_cast<double>(reach) / kSecond;
+  return fmt::format("It reaches {:.{}f} s; at most the next {:.3g} ms of {} are lost", seconds, seconds < 1000 ? 3 : 0,
+                     static_cast<double>(flush) / kMillisecond, of_threads);
+}
+
+}  // namespace telltale::tell

@@ -1,0 +1,29 @@
+// What the session and the loss counters of a recording say, in the words of a trace.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "formats/kineto/document.h"
+#include "formats/tell/definitions.h"
+
+namespace telltale::tell {
+
+// The session's pairs as the top-level values of a trace: JSON where a text is a JSON list or object, else text. What
+// the reader itself uses up (pid, clocks) is left out, and "meta:" is taken off the user's own keys.
+kineto::TopLevelValues session_values(const Definitions& definitions);
+
+struct LossSummary {
+  std::uint64_t records = 0;
+  std::string reasons;  // "800 for want of memory, 3 in signal handlers"
+};
+// Without what left the window of a flight recorder, which is no loss.
+LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& losses);
+
+// "It reaches 12.345 s; at most the next 25 ms of each of 4 threads are lost"
+std::string unfinished_text(Nanoseconds reach, Nanoseconds flush, std::size_t threads);
+
+}  // namespace telltale::tell
