@@ -10,9 +10,11 @@
 namespace telltale::tell {
 namespace {
 
+using testing::example_of;
 using testing::float_bytes;
 using testing::read_bytes;
 using testing::RecordsSketch;
+using testing::rows;
 using testing::shape;
 using testing::simple_recording;
 using testing::TellSketch;
@@ -22,22 +24,6 @@ Trace trace_of(const TellSketch& sketch) {
   auto trace = read_bytes(sketch.bytes());
   EXPECT_TRUE(trace) << (trace ? "" : to_string(trace.error()));
   return trace ? std::move(*trace) : Trace();
-}
-
-// "kind name start+duration on track", in the order of the rows.
-std::vector<std::string> rows(const Trace& trace) {
-  std::vector<std::string> lines;
-  for (EventId event = 0; event < trace.events.size(); ++event)
-    lines.push_back(std::string(name_of(trace.events.kind[event])) + ' ' + std::string(trace.name(event)) + ' ' +
-                    std::to_string(trace.events.start[event]) + '+' + std::to_string(trace.events.duration[event]) +
-                    " on " + std::string(trace.strings[trace.tracks[trace.events.track[event]].name]));
-  return lines;
-}
-
-std::string example_of(const Trace& trace, Anomaly anomaly) {
-  for (const AnomalyCount& each : trace.anomalies.list())
-    if (each.anomaly == anomaly) return each.example.text;
-  return "(none)";
 }
 
 using Lines = std::vector<std::string>;

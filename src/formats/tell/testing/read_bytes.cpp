@@ -35,4 +35,19 @@ Result<Trace> read_bytes(std::string_view bytes, unsigned threads) {
   return read(input, "test.tell", options);
 }
 
+std::vector<std::string> rows(const Trace& trace) {
+  std::vector<std::string> lines;
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    lines.push_back(std::string(name_of(trace.events.kind[event])) + ' ' + std::string(trace.name(event)) + ' ' +
+                    std::to_string(trace.events.start[event]) + '+' + std::to_string(trace.events.duration[event]) +
+                    " on " + std::string(trace.strings[trace.tracks[trace.events.track[event]].name]));
+  return lines;
+}
+
+std::string example_of(const Trace& trace, Anomaly anomaly) {
+  for (const AnomalyCount& each : trace.anomalies.list())
+    if (each.anomaly == anomaly) return each.example.text;
+  return "(none)";
+}
+
 }  // namespace telltale::tell::testing
