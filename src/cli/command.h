@@ -33,6 +33,7 @@ struct Command {
 
 // The program's commands live in files of their own; commands.cpp lists them.
 extern const Command kAnalyzeCommand;
+extern const Command kConvertCommand;
 extern const Command kInfoCommand;
 extern const Command kTopCommand;
 extern const Command kWhatIfCommand;

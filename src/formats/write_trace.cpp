@@ -1,0 +1,72 @@
+#include "formats/write_trace.h"
+
+#include <algorithm>
+
+#include "formats/kineto/write.h"
+#include "formats/output/file_sink.h"
+
+namespace telltale {
+namespace {
+
+Result<LeftOutList> write_stream(StreamWriter write, const Trace& trace, const std::string& path,
+                                 const std::string& name, const WriteProgress& progress) {
+  auto file = FileSink::open(path, name);
+  if (!file) return std::unexpected(file.error());
+  const auto sink = compressing_sink(without_compression(name).compression, **file);
+  TextWriter out(*sink);
+  LeftOutList left_out = write(trace, out, progress);
+  if (const auto finished = out.finish(); !finished && !(*file)->has_lost_its_reader())
+    return std::unexpected(finished.error());
+  return left_out;
+}
+
+Result<LeftOutList> write_to(const OutputFormat& format, const Trace& trace, const std::string& path,
+                             const std::string& name, const WriteProgress& progress) {
+  if (const auto* write = std::get_if<StreamWriter>(&format.writer))
+    return write_stream(*write, trace, path, name, progress);
+  if (path == "-") return failure(std::string(format.name) + " is no stream; name a file", "standard output");
+  if (without_compression(name).compression != Compression::kNone)
+    return failure(std::string(format.name) + " is compressed already; leave the last ending away", name);
+  return std::get<FileWriter>(format.writer)(trace, path, progress);
+}
+
+}  // namespace
+
+std::span<const OutputFormat> output_formats() {
+  static const std::vector<OutputFormat> kFormats = {
+      {"kineto", {".json"}, "JSON as torch.profiler writes it; Perfetto and chrome://tracing open it", kineto::write},
+  };
+  return kFormats;
+}
+
+const OutputFormat* format_named(std::string_view name) {
+  const auto found = std::ranges::find(output_formats(), name, &OutputFormat::name);
+  return found == output_formats().end() ? nullptr : &*found;
+}
+
+const OutputFormat* format_of_file(std::string_view path) {
+  const std::string_view name = without_compression(path).path;
+  const OutputFormat* found = nullptr;
+  std::size_t longest = 0;  // .speedscope.json is not .json
+  for (const OutputFormat& format : output_formats()) {
+    for (const std::string_view extension : format.extensions) {
+      if (!name.ends_with(extension) || extension.size() <= longest) continue;
+      longest = extension.size();
+      found = &format;
+    }
+  }
+  return found;
+}
+
+Result<LeftOutList> write_trace(const Trace& trace, const OutputFormat& format, const std::string& path,
+                                const WriteOptions& options) {
+  if (path == "-") return write_to(format, trace, path, path, options.progress);
+  auto file = PendingFile::reserve(path, options.existing);
+  if (!file) return std::unexpected(file.error());
+  auto left_out = write_to(format, trace, file->path(), path, options.progress);
+  if (!left_out) return left_out;
+  if (const auto committed = file->commit(); !committed) return std::unexpected(committed.error());
+  return left_out;
+}
+
+}  // namespace telltale

@@ -1,0 +1,46 @@
+// Writes a trace in any of the formats there are.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "formats/output/left_out.h"
+#include "formats/output/pending_file.h"
+#include "formats/output/text_writer.h"
+#include "trace/trace.h"
+
+namespace telltale {
+
+// Most formats are a stream of bytes, which may be compressed or go to a pipe.
+using StreamWriter = LeftOutList (*)(const Trace& trace, TextWriter& out, const WriteProgress& progress);
+// Others write their file themselves.
+using FileWriter = Result<LeftOutList> (*)(const Trace& trace, const std::string& path, const WriteProgress& progress);
+
+struct OutputFormat {
+  std::string_view name;                     // the word on the command line
+  std::vector<std::string_view> extensions;  // how its files end, compression left aside; the usual one first
+  std::string_view description;
+  std::variant<StreamWriter, FileWriter> writer;
+};
+
+std::span<const OutputFormat> output_formats();
+
+// Null when there is none of that name, or none whose files end like that.
+const OutputFormat* format_named(std::string_view name);
+const OutputFormat* format_of_file(std::string_view path);
+
+struct WriteOptions {
+  PendingFile::Existing existing = PendingFile::Existing::kRefuse;
+  WriteProgress progress;
+};
+
+// `path` may be "-" for standard output; a reader there that goes away early is no error. Otherwise the file is
+// compressed where its name ends with .gz or .zst, and bears its name only once it is complete.
+Result<LeftOutList> write_trace(const Trace& trace, const OutputFormat& format, const std::string& path,
+                                const WriteOptions& options = {});
+
+}  // namespace telltale
