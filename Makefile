@@ -12,9 +12,9 @@ help: ## Say what there is to make
 demo: build ## Build, then look into a real trace
 	@tools/demo
 
-build: ## Build the command: build/bin/telltale
+build: ## Build the command, build/bin/telltale, the recorder and its example
 	@tools/setup build
-	@tools/build release telltale
+	@tools/build release installed inference_server
 
 test: ## Run every check there is
 	@tools/setup test

@@ -1,6 +1,12 @@
 # How every target of the project is compiled.
 
 set(CMAKE_CXX_STANDARD 23)
+if(TELLTALE_RECORD_ONLY)
+  set(CMAKE_CXX_STANDARD 20)  # the recorder must build with compilers that the rest does not know
+endif()
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -22,7 +28,10 @@ if(TELLTALE_MOLD AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION)
   add_link_options(-fuse-ld=mold)
 endif()
 
-add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror)
+add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor)
+if(NOT TELLTALE_RECORD_ONLY)
+  add_compile_options(-Werror)
+endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_compile_options(-Wno-deprecated-declarations)  # GCC 12's own std::stable_sort needs them
 endif()
