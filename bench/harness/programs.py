@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 from harness.files import TraceFile
@@ -61,18 +60,8 @@ def hta(file: TraceFile, runs: int) -> Measurement:
 
 def _environment(name: str, requirements: str) -> Path:
     """The Python of a virtual environment that holds the requirements; made when it is not there."""
-    folder = ROOT / name
-    ready = folder / ".ready"
-    wanted = (PEERS / requirements).read_text()
-    if not ready.exists() or ready.read_text() != wanted:
-        print(f"Installing {', '.join(wanted.split())} into {name} …", file=sys.stderr)
-        _quietly([sys.executable, "-m", "venv", folder])
-        _quietly([folder / "bin" / "pip", "install", "--quiet", "-r", PEERS / requirements])
-        ready.write_text(wanted)
-    return folder / "bin" / "python"
-
-
-def _quietly(command: list) -> None:
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run([ROOT / "tools" / "venv", name, (PEERS / requirements).relative_to(ROOT)],
+                          stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        raise Unavailable(f"could not be installed: {(done.stdout.strip().splitlines() or ['no reason given'])[-1]}")
+        raise Unavailable("its packages could not be installed")
+    return Path(done.stdout.strip())
