@@ -54,6 +54,12 @@ constexpr std::array<Declaration, kAnomalyCount> kDeclarations = {{
 
 std::string_view name_of(Anomaly anomaly) { return kDeclarations[static_cast<std::size_t>(anomaly)].name; }
 
+std::optional<Anomaly> anomaly_named(std::string_view name) {
+  for (std::size_t i = 0; i < kDeclarations.size(); ++i)
+    if (kDeclarations[i].name == name) return static_cast<Anomaly>(i);
+  return std::nullopt;
+}
+
 std::string_view description_of(Anomaly anomaly) {
   return kDeclarations[static_cast<std::size_t>(anomaly)].description;
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,7 @@ inline constexpr int kAnomalyCount = static_cast<int>(Anomaly::kOpenScope) + 1;
 
 // "truncated", "malformed_event", …: the word in JSON output.
 std::string_view name_of(Anomaly anomaly);
+std::optional<Anomaly> anomaly_named(std::string_view name);
 // One sentence: what it is and what was done about it.
 std::string_view description_of(Anomaly anomaly);
 // Whether the example completes that sentence, as "800 for want of memory" does, rather than being one of many.

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "formats/tell/frames.h"
+#include "formats/tell/read_tables.h"
 #include "formats/tell/recording.h"
 #include "formats/tell/whole_text.h"
 
@@ -52,7 +53,7 @@ Result<Trace> read(TextInput& input, const std::string& path, const ReadOptions&
   if (const auto size = check_size(scan, path, options.max_text_bytes); !size) return std::unexpected(size.error());
   if (options.progress) options.progress(0);
   const unsigned threads = options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  auto trace = read_recording(scan, file.size(), threads);
+  auto trace = has_tables(scan) ? read_tables(scan, path, threads) : read_recording(scan, file.size(), threads);
   if (options.progress) options.progress(1);
   if (!trace && trace.error().file.empty()) trace.error().file = path;
   return trace;

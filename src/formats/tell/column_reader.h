@@ -1,0 +1,119 @@
+// Columns of bytes to rows of a table: the counterpart of ColumnWriter. The bytes may be anything: what cannot be is
+// noticed, and gives a value that can.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/tell/table_layout.h"
+#include "tell/varint.h"
+
+namespace telltale::tell {
+
+class ColumnReader {
+ public:
+  // Reads the columns of one chunk; `counts` says how many rows there are of each table, for numbers of them.
+  ColumnReader(ByteReader payload, const RowCounts& counts);
+
+  void begin_row() { at_ = 0; }
+
+  template <typename Integer>
+  void integer(Integer& value) {
+    assign(value, unzigzag(next()));
+  }
+  void unsigned_integer(std::int64_t& value) {
+    value = static_cast<std::int64_t>(next());
+    require(value >= 0);
+  }
+  template <typename Integer>
+  void rising(Integer& value) {
+    Column& column = here();
+    column.last += static_cast<std::uint64_t>(unzigzag(next()));
+    if constexpr (sizeof(Integer) == sizeof column.last)
+      value = static_cast<Integer>(column.last);
+    else
+      assign(value, static_cast<std::int64_t>(column.last));
+  }
+  void index(std::uint32_t& value, TableId table) { value = bounded(next(), table); }
+  void text(StringId& value) { value = bounded(next(), TableId::kStrings); }
+  void optional_index(std::uint32_t& value, TableId table) {
+    const std::uint64_t number = next();
+    value = number == 0 ? UINT32_MAX : bounded(number - 1, table);
+  }
+  void event(EventId& value) {
+    Column& column = here();
+    const std::uint64_t number = next();
+    if (number == 0) {
+      value = kNoEvent;
+      return;
+    }
+    column.last += static_cast<std::uint64_t>(unzigzag(number - 1));
+    value = bounded(column.last, TableId::kEvents);
+  }
+  void real(double& value) { value = std::bit_cast<double>(here().bytes.fixed64()), ++at_; }
+  void real(float& value) {
+    std::uint32_t bits = 0;
+    assign(bits, static_cast<std::int64_t>(next()));
+    value = std::bit_cast<float>(bits);
+  }
+  template <typename Value, std::size_t count>
+  void choice(Value& value, const Value (&numbers)[count]) {
+    const std::uint64_t number = next();
+    is_possible_ &= number < count;
+    value = numbers[number < count ? number : 0];
+  }
+  void flag(bool& value) { value = next() != 0; }
+  void words(std::string& value);
+  template <typename Integer>
+  void maybe(std::optional<Integer>& value) {
+    bool has_value = false;
+    Integer number = 0;
+    flag(has_value);
+    integer(number);
+    if (has_value) value = number;
+  }
+  void list(std::vector<std::int64_t>& values);
+
+  // What a row's own check found out.
+  void require(bool condition) { is_possible_ &= condition; }
+
+  // Whether there are bytes for so many rows: each takes at least one of the first column.
+  bool has_room_for(std::uint64_t rows) const { return !columns_.empty() && rows <= columns_.front().bytes.left(); }
+  bool is_good() const;
+
+ private:
+  struct Column {
+    ByteReader bytes;
+    std::uint64_t last = 0;
+  };
+
+  Column& here() { return at_ < columns_.size() ? columns_[at_] : missing_; }
+  std::uint64_t next() {
+    const std::uint64_t value = here().bytes.varint();
+    ++at_;
+    return value;
+  }
+  std::uint32_t bounded(std::uint64_t value, TableId table) {
+    const bool is_in = value < counts_[static_cast<std::size_t>(table)];
+    is_possible_ &= is_in;
+    return is_in ? static_cast<std::uint32_t>(value) : 0;
+  }
+  template <typename Integer>
+  void assign(Integer& value, std::int64_t read) {
+    const bool fits = std::in_range<Integer>(read);
+    is_possible_ &= fits;
+    value = fits ? static_cast<Integer>(read) : Integer{};
+  }
+
+  const RowCounts& counts_;
+  std::vector<Column> columns_;
+  Column missing_;  // has no bytes, so that reading it is noticed
+  std::size_t at_ = 0;
+  bool is_possible_ = true;
+};
+
+}  // namespace telltale::tell
