@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kLargestBuffer = 64 << 10, kSmallestBuffer = 4 << 10;
 constexpr std::size_t kBuffersWanted = 64;
 constexpr std::int64_t kBlockedCheckNs = 5'000'000;
+constexpr std::int64_t kPatienceNs = 1'000'000'000;
 
 std::size_t buffer_size_for(std::size_t memory_limit) {
   std::size_t size = kLargestBuffer;
@@ -46,7 +47,7 @@ bool BufferPool::open(std::size_t memory_limit, Policy policy, bool keeps_full, 
 
 void BufferPool::close() {
   Lock lock(mutex_);
-  unmap_pages(region_, region_bytes_);
+  if (!is_given_up_) unmap_pages(region_, region_bytes_);
   region_ = nullptr;
   free_ = full_first_ = full_last_ = nullptr;
   available_.store(0, std::memory_order_relaxed);
@@ -186,6 +187,26 @@ void BufferPool::stop_waiting() {
   Lock lock(mutex_);
   is_waiting_allowed_ = false;
   has_free_.wake_all();
+}
+
+bool BufferPool::is_any_thread_inside() {
+  Lock lock(mutex_);
+  for (const ThreadState* thread = threads_; thread != nullptr; thread = thread->next)
+    if (thread != current_thread && thread->busy.load(std::memory_order_acquire) != 0) return true;
+  return false;
+}
+
+void BufferPool::wait_until_left() {
+  const std::int64_t give_up = clock_ns(CLOCK_MONOTONIC) + kPatienceNs;
+  is_given_up_ = false;
+  while (is_any_thread_inside()) {
+    if (clock_ns(CLOCK_MONOTONIC) > give_up) {
+      is_given_up_ = true;
+      return;
+    }
+    const timespec moment{0, 20'000};
+    nanosleep(&moment, nullptr);
+  }
 }
 
 void BufferPool::collect_from_threads() {

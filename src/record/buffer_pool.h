@@ -42,8 +42,12 @@ class BufferPool {
   ThreadState* add_thread(std::uint32_t track, std::uint32_t name);
   void remove_thread(ThreadState& thread);
 
-  // No thread emits any more: all their buffers go to the writer. Threads that wait for a buffer stop waiting first.
+  // The recording ends: threads that wait for a buffer go on without one.
   void stop_waiting();
+  // After a barrier on all threads: returns when each has been outside the recorder since, and will not write any more. A thread that
+  // was cancelled inside never leaves; it is given up after a second, and the memory with it.
+  void wait_until_left();
+  // Then: all buffers go to the writer.
   void collect_from_threads();
 
   // ---- for the writer ----
@@ -108,6 +112,7 @@ class BufferPool {
   void detach(ThreadState& thread);
   void wake_writer_locked();
   void recycle_exited();
+  bool is_any_thread_inside();
   bool is_exhausted() const { return available_.load(std::memory_order_relaxed) == 0; }
 
   Mutex mutex_;
@@ -118,6 +123,7 @@ class BufferPool {
   bool is_writer_waiting_ = false;
   bool is_writer_wanted_ = false;
   bool keeps_full_ = false;
+  bool is_given_up_ = false;  // a thread may still write into the region
 
   unsigned char* region_ = nullptr;
   std::size_t region_bytes_ = 0;

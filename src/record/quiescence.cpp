@@ -1,20 +1,18 @@
 #include "record/quiescence.h"
 
 #include <linux/membarrier.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/clock.h"
+#include <atomic>
+
 #include "record/pages.h"
 
 namespace telltale::record {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::int64_t kPatienceNs = 1'000'000'000;
-constexpr int kSpins = 100;
 
 constinit bool has_membarrier = false;
 constinit unsigned char* barrier_page = nullptr;
@@ -37,19 +35,6 @@ void barrier_on_all_threads() {
   mprotect(barrier_page, kPage, PROT_READ | PROT_WRITE);
   *barrier_page = 1;
   mprotect(barrier_page, kPage, PROT_READ);
-}
-
-bool has_left_recorder(const ThreadState& thread) {
-  if (&thread == current_thread) return true;
-  for (int i = 0; i < kSpins; ++i)
-    if (thread.busy.load(std::memory_order_acquire) == 0) return true;
-  const std::int64_t give_up = clock_ns(CLOCK_MONOTONIC) + kPatienceNs;
-  while (thread.busy.load(std::memory_order_acquire) != 0) {
-    if (clock_ns(CLOCK_MONOTONIC) > give_up) return false;
-    const timespec moment{0, 50'000};
-    nanosleep(&moment, nullptr);
-  }
-  return true;
 }
 
 }  // namespace telltale::record

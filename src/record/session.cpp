@@ -105,6 +105,7 @@ void Session::end_file(tell::EndReason reason) {
   __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
   pool.stop_waiting();
   barrier_on_all_threads();
+  pool.wait_until_left();
   pool.collect_from_threads();
   writer.finish(reason);
   tell_losses();
