@@ -1,0 +1,14 @@
+// Emits from constructors and destructors of static objects.
+#include "telltale/telltale.hpp"
+
+namespace {
+
+struct Early {
+  Early() { TELLTALE_SCOPE("constructor"); }
+  ~Early() { TELLTALE_SCOPE("destructor"); }
+};
+const Early early;
+
+}  // namespace
+
+int main() { TELLTALE_SCOPE("main"); }
