@@ -20,15 +20,23 @@ class Mutex {
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 
+// A thread is not cancelled while it holds one.
 class Lock {
  public:
-  explicit Lock(Mutex& mutex) : mutex_(mutex) { mutex_.lock(); }
-  ~Lock() { mutex_.unlock(); }
+  explicit Lock(Mutex& mutex) : mutex_(mutex) {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+    mutex_.lock();
+  }
+  ~Lock() {
+    mutex_.unlock();
+    pthread_setcancelstate(cancel_state_, nullptr);
+  }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
 
  private:
   Mutex& mutex_;
+  int cancel_state_ = 0;
 };
 
 class Condition {

@@ -57,7 +57,6 @@ void forget_parent() {
 }
 
 void after_fork_in_child() {
-  if (owner.load(std::memory_order_relaxed) == 0) return;
   forget_parent();
   // The first record finds no buffer and comes to continue_in_child().
   if (must_record_in_child) __atomic_store_n(&telltale_recording, 1u, __ATOMIC_RELAXED);

@@ -166,7 +166,7 @@ void Writer::write_dump() {
   }
   int error = 0;
   if (!is_asked && !expand_path(settings_.path, number_, path)) error = ENAMETOOLONG;
-  if (error == 0) error = open_file(path, number_++);
+  if (error == 0) error = open_file(path, number_);
   if (error == 0) {
     const std::uint64_t oldest = ticks_ago(settings_.flight_ns);
     Buffer* list = pool.take_all_full();
@@ -186,6 +186,7 @@ void Writer::write_dump() {
   records_before_ += file_.records();
   bytes_before_ += file_.bytes();
   if (error == 0) files_.fetch_add(1, std::memory_order_relaxed);
+  if (error == 0 && !is_asked) ++number_;
   if (error == 0 && settings_.on_ready != nullptr) settings_.on_ready(path, settings_.user);
   Lock lock(mutex_);
   dump_error_ = error;
