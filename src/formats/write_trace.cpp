@@ -4,6 +4,8 @@
 
 #include "formats/kineto/write.h"
 #include "formats/output/file_sink.h"
+#include "formats/perfetto/write.h"
+#include "formats/tell/write.h"
 
 namespace telltale {
 namespace {
@@ -34,7 +36,9 @@ Result<LeftOutList> write_to(const OutputFormat& format, const Trace& trace, con
 
 std::span<const OutputFormat> output_formats() {
   static const std::vector<OutputFormat> kFormats = {
+      {"tell", {".tell"}, "Telltale's own: small, quick to read, nothing is lost", tell::write},
       {"kineto", {".json"}, "JSON as torch.profiler writes it; Perfetto and chrome://tracing open it", kineto::write},
+      {"perfetto", {".pftrace", ".perfetto-trace"}, "Perfetto's own protobuf messages", perfetto::write},
   };
   return kFormats;
 }

@@ -2,6 +2,7 @@
 
 #include <zstd.h>
 
+#include <cassert>
 #include <cstring>
 
 #include "tell/crc32c.h"
@@ -45,22 +46,20 @@ struct ChunkWriter::Compressor {
   }
 };
 
-ChunkWriter::ChunkWriter(ByteSink& sink) : sink_(sink), compressor_(std::make_unique<Compressor>()) {}
-ChunkWriter::~ChunkWriter() = default;
-
-Result<void> ChunkWriter::append(std::string_view bytes) {
-  written_ += bytes.size();
-  return sink_.write(bytes);
-}
-
-Result<void> ChunkWriter::begin() {
+ChunkWriter::ChunkWriter(TextWriter& out) : out_(out), compressor_(std::make_unique<Compressor>()) {
   FileHeader header{{}, kMajorVersion, kMinorVersion, 0};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
-  return append(bytes_of(header));
+  append(bytes_of(header));
+}
+ChunkWriter::~ChunkWriter() = default;
+
+void ChunkWriter::append(std::string_view bytes) {
+  written_ += bytes.size();
+  out_ << bytes;
 }
 
-Result<void> ChunkWriter::write(ChunkKind kind, std::string_view payload) {
-  if (payload.size() > kMaxPayloadBytes) return failure("a .tell file cannot hold a text of more than 64 MiB");
+void ChunkWriter::write(ChunkKind kind, std::string_view payload) {
+  assert(payload.size() <= kMaxPayloadBytes);
   const std::string_view smaller = compressor_->compressed(payload);
   const std::string_view stored = smaller.empty() ? payload : smaller;
   ChunkHeader header{};
@@ -73,11 +72,11 @@ Result<void> ChunkWriter::write(ChunkKind kind, std::string_view payload) {
   header.payload_crc = crc32c(stored.data(), stored.size());
   header.header_crc = crc32c(&header, offsetof(ChunkHeader, header_crc));
   entries_.push_back({kind, written_});
-  if (const auto done = append(bytes_of(header)); !done) return done;
-  return append(stored);
+  append(bytes_of(header));
+  append(stored);
 }
 
-Result<void> ChunkWriter::end() {
+void ChunkWriter::end() {
   std::string index;
   append_varint(index, 0);  // there is none before it
   append_varint(index, entries_.size());
@@ -89,8 +88,8 @@ Result<void> ChunkWriter::end() {
   }
   Trailer trailer{written_, {}};
   std::memcpy(trailer.magic, kTrailerMagic, sizeof kTrailerMagic);
-  if (const auto done = write(ChunkKind::kIndex, index); !done) return done;
-  return append(bytes_of(trailer));
+  write(ChunkKind::kIndex, index);
+  append(bytes_of(trailer));
 }
 
 }  // namespace telltale::tell

@@ -7,34 +7,33 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "formats/output/byte_sink.h"
+#include "formats/output/text_writer.h"
 #include "tell/layout.h"
 
 namespace telltale::tell {
 
-// Used by one thread. After an error nothing more may be written.
+// Used by one thread. Errors wait in the TextWriter.
 class ChunkWriter {
  public:
-  explicit ChunkWriter(ByteSink& sink);
+  // Writes the file's header.
+  explicit ChunkWriter(TextWriter& out);
   ~ChunkWriter();
   ChunkWriter(const ChunkWriter&) = delete;
   ChunkWriter& operator=(const ChunkWriter&) = delete;
 
-  Result<void> begin();
-  // Compressed where that helps.
-  Result<void> write(ChunkKind kind, std::string_view payload);
-  // Writes the index and the trailer; the sink is left open.
-  Result<void> end();
+  // Compressed where that helps. At most kMaxPayloadBytes.
+  void write(ChunkKind kind, std::string_view payload);
+  // Writes the index and the trailer.
+  void end();
 
  private:
   struct Entry {
     ChunkKind kind;
     std::uint64_t offset;
   };
-  Result<void> append(std::string_view bytes);
+  void append(std::string_view bytes);
 
-  ByteSink& sink_;
+  TextWriter& out_;
   struct Compressor;
   std::unique_ptr<Compressor> compressor_;
   std::uint64_t written_ = 0, sequence_ = 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <system_error>
 
+#include "base/json_string.h"
 #include "formats/kineto/json_text.h"
 #include "formats/kineto/scan.h"
 
@@ -42,24 +43,6 @@ bool is_held(ArgumentKey key, Kind kind, bool has_grid, bool has_collective) {
   return false;
 }
 
-void append_quoted(std::string& out, std::string_view text) {
-  out += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < ' ') {
-      constexpr std::string_view kDigits = "0123456789abcdef";
-      out += "\\u00";
-      out += kDigits[static_cast<unsigned char>(c) >> 4];
-      out += kDigits[static_cast<unsigned char>(c) & 15];
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
-
 template <typename Number>
 void append_number(std::string& out, Number number) {
   char digits[32];
@@ -85,7 +68,7 @@ FieldPlan::FieldPlan(const Site& site, const Sites& sites, Kind kind) {
     Field& planned = fields_.emplace_back();
     planned.type = site.fields[i].type;
     planned.key = is_first && is_held(key, kind, has_grid, has_collective) ? key : ArgumentKey::kUnknown;
-    append_quoted(planned.quoted_name, sites[site.fields[i].name]);
+    append_json_string(planned.quoted_name, sites[site.fields[i].name]);
   }
 }
 
@@ -131,7 +114,7 @@ void FieldValues::append_float(double value) {
   if (std::isfinite(value))
     append_number(text_, value);
   else
-    append_quoted(text_, std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+    append_json_string(text_, std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
 }
 
 // The columns of operator inputs and launch sizes hold lists, which a text field spells as JSON.
@@ -141,7 +124,7 @@ void FieldValues::append_text(std::string_view text, ArgumentKey key) {
   if (list)
     text_ += *list;
   else
-    append_quoted(text_, text);
+    append_json_string(text_, text);
 }
 
 void FieldValues::append_shape(ByteReader& column, ArgumentKey key) {

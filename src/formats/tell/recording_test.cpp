@@ -286,7 +286,7 @@ TEST(Recording, keeps_the_users_values_even_under_names_that_kineto_uses) {
   ASSERT_EQ(trace.other_arguments.size(), 1u);
   EXPECT_EQ(trace.strings[trace.other_arguments.row(0)],
             R"({"bytes":-5,"device":"cuda:0","shape":[],"load":"-Infinity","correlation":9,"grid":[1,2],"bytes":6,)"
-            R"("say \"it\"":"tab\u0009here \"q\" \\ )"
+            R"("say \"it\"":"tab\there \"q\" \\ )"
             "\xEF\xBF\xBD\"}");
 }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
+#include "base/json_string.h"
 #include "formats/kineto/json_text.h"
 
 namespace telltale::tell {
@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 7> kUsedUp = {"pid",      "process",  "cl
 std::string json_of(std::string_view text) {
   const bool may_be_json = text.starts_with('{') || text.starts_with('[');
   if (const auto json = may_be_json ? kineto::compact_json(text) : std::nullopt) return *json;
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_string(text);
 }
 
 std::string_view reason_text(LossReason reason) {

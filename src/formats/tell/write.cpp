@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/interned_values.h"
+#include "base/utf8.h"
 #include "formats/tell/chunk_writer.h"
 #include "formats/tell/column_writer.h"
 #include "formats/tell/table_events.h"
@@ -15,6 +16,7 @@ namespace {
 // A chunk is what one thread decodes at a time; more rows compress no better.
 constexpr std::size_t kMostRows = std::size_t{1} << 16;
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+constexpr std::size_t kLongestText = std::size_t{32} << 20;
 
 void append_varint(std::string& bytes, std::uint64_t value) {
   unsigned char buffer[kMaxVarintBytes];
@@ -24,11 +26,11 @@ void append_varint(std::string& bytes, std::uint64_t value) {
 
 class TableWriter {
  public:
-  TableWriter(const Trace& trace, ByteSink& sink, const WriteProgress& progress)
-      : trace_(trace), chunks_(sink), progress_(progress) {}
+  TableWriter(const Trace& trace, TextWriter& out, const WriteProgress& progress)
+      : trace_(trace), out_(out), chunks_(out), progress_(progress) {}
 
-  Result<void> run() {
-    if (const auto begun = chunks_.begin(); !begun) return begun;
+  LeftOutList run() {
+    choose_metadata();
     number_labels();
     write_counts();
     write_places();
@@ -36,8 +38,13 @@ class TableWriter {
     write_host_details();
     write_device_details();
     write_other_tables();
-    if (!result_) return result_;
-    return chunks_.end();
+    chunks_.end();
+    LeftOutList left_out;
+    constexpr std::string_view kWhy = "a .tell file holds texts of up to 32 MiB";
+    left_out.add(cut_texts_, "text, from its 32nd MiB on", "texts, from their 32nd MiB on", kWhy);
+    left_out.add(trace_.metadata.size() - metadata_.size(), "value of the file's header", "values of the file's header",
+                 kWhy);
+    return left_out;
   }
 
  private:
@@ -47,6 +54,13 @@ class TableWriter {
   void number_labels() {
     for (std::size_t event = 0; event < trace_.events.size(); ++event) label_of(event);
   }
+
+  // JSON is not cut.
+  void choose_metadata() {
+    for (const auto& pair : trace_.metadata)
+      if (pair.first.size() + pair.second.size() <= kLongestText) metadata_.push_back(&pair);
+  }
+  std::string_view text_of(StringId id);
 
   void write_counts();
   void write_places();
@@ -61,7 +75,7 @@ class TableWriter {
   template <typename Put, typename BeginChunk>
   void write_rows(TableId table, std::size_t rows, Put put, BeginChunk begin_chunk) {
     std::size_t first = 0;
-    while (first < rows && result_) {
+    while (first < rows && !out_.has_failed()) {
       std::size_t row = first;
       begin_chunk();
       while (row < rows && row - first < kMostRows && columns_.bytes() < kMostBytes) {
@@ -73,7 +87,7 @@ class TableWriter {
       append_varint(payload_, first);
       append_varint(payload_, row - first);
       columns_.take(payload_);
-      result_ = chunks_.write(ChunkKind::kTable, payload_);
+      chunks_.write(ChunkKind::kTable, payload_);
       first = row;
       if (progress_ && table == TableId::kEvents) progress_(static_cast<double>(row) / static_cast<double>(rows));
     }
@@ -105,11 +119,14 @@ class TableWriter {
   }
 
   const Trace& trace_;
+  TextWriter& out_;
   ChunkWriter chunks_;
   const WriteProgress& progress_;
   ColumnWriter columns_;
   std::string payload_;
-  Result<void> result_;
+  std::vector<const std::pair<std::string, std::string>*> metadata_;
+  std::uint64_t cut_texts_ = 0;
+  std::string cut_text_;
   InternedValues<Label> labels_;
 };
 
@@ -142,7 +159,7 @@ void TableWriter::write_counts() {
       {TableId::kCounterValues, t.counters.size()},
       {TableId::kCounterSeries, t.counters.series.size()},
       {TableId::kFlows, t.flows.size()},
-      {TableId::kMetadata, t.metadata.size()},
+      {TableId::kMetadata, metadata_.size()},
       {TableId::kDistributed, t.distributed ? 1 : 0},
       {TableId::kProcessGroups, t.distributed ? t.distributed->groups.size() : 0},
       {TableId::kAnomalies, t.anomalies.list().size()},
@@ -153,11 +170,19 @@ void TableWriter::write_counts() {
   write_list(TableId::kRowCounts, rows);
 }
 
+// A text that is too long is cut, and stays different from all others.
+std::string_view TableWriter::text_of(StringId id) {
+  const std::string_view text = trace_.strings[id];
+  if (text.size() <= kLongestText) return text;
+  ++cut_texts_;
+  cut_text_ = repaired_utf8(text.substr(0, kLongestText)) + "… (" + std::to_string(id) + ')';
+  return cut_text_;
+}
+
 void TableWriter::write_places() {
   write_rows(TableId::kTrace, 1, [&](ColumnWriter& columns, std::size_t) { columns_of(columns, trace_); });
-  write_rows(TableId::kStrings, trace_.strings.size() - 1, [&](ColumnWriter& columns, std::size_t i) {
-    columns.words(trace_.strings[static_cast<StringId>(i + 1)]);
-  });
+  write_rows(TableId::kStrings, trace_.strings.size() - 1,
+             [&](ColumnWriter& columns, std::size_t i) { columns.words(text_of(static_cast<StringId>(i + 1))); });
   write_list(TableId::kProcesses, trace_.processes);
   write_list(TableId::kTracks, trace_.tracks);
   write_list(TableId::kDevices, trace_.devices);
@@ -224,7 +249,8 @@ void TableWriter::write_other_tables() {
   });
   write_list(TableId::kCounterSeries, counters.series);
   write_list(TableId::kFlows, trace_.flows);
-  write_list(TableId::kMetadata, trace_.metadata);
+  write_rows(TableId::kMetadata, metadata_.size(),
+             [&](ColumnWriter& columns, std::size_t i) { columns_of(columns, *metadata_[i]); });
   if (trace_.distributed) {
     write_rows(TableId::kDistributed, 1,
                [&](ColumnWriter& columns, std::size_t) { columns_of(columns, *trace_.distributed); });
@@ -242,8 +268,8 @@ std::vector<AnomalyRow> TableWriter::anomalies() const {
 
 }  // namespace
 
-Result<void> write(const Trace& trace, ByteSink& sink, const WriteProgress& progress) {
-  return TableWriter(trace, sink, progress).run();
+LeftOutList write(const Trace& trace, TextWriter& out, const WriteProgress& progress) {
+  return TableWriter(trace, out, progress).run();
 }
 
 }  // namespace telltale::tell

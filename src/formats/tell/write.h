@@ -1,14 +1,14 @@
-// Writes a trace as the tables of a .tell file; see docs/formats/tell.md. Nothing of the trace is left out.
+// Writes a trace as the tables of a .tell file; see docs/formats/tell.md.
 #pragma once
 
-#include "base/error.h"
-#include "formats/output/byte_sink.h"
 #include "formats/output/left_out.h"
+#include "formats/output/text_writer.h"
 #include "trace/trace.h"
 
 namespace telltale::tell {
 
-// Reading it back gives an equal trace. Needs a few megabytes besides the trace; does not finish the sink.
-Result<void> write(const Trace& trace, ByteSink& sink, const WriteProgress& progress = {});
+// Reading it back gives an equal trace, but for texts so long that they are returned here. Needs a few megabytes
+// besides the trace.
+LeftOutList write(const Trace& trace, TextWriter& out, const WriteProgress& progress = {});
 
 }  // namespace telltale::tell
