@@ -23,6 +23,7 @@ test: ## Run every check there is
 bench: ## Measure our speed and memory beside our peers'
 	@tools/setup bench
 	@bench/run
+	@bench/recording/run
 
 lint: ## Check the formatting and run clang-tidy
 	@tools/setup lint

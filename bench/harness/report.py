@@ -5,27 +5,33 @@ from pathlib import Path
 from harness.goals import Goal
 from harness.measure import Measurement
 
-BEGIN = "<!-- results: written by bench/run -->"
 END = "<!-- end of results -->"
 
 
 def results(machine: dict[str, str], goals: list[Goal], measurements: list[Measurement], notes: list[str]) -> str:
     parts = [
-        _table(["", ""], [[key, value] for key, value in machine.items()], "ll"),
-        _table(["goal", "wanted", "measured", ""],
-               [[goal.what, goal.wanted_text, goal.measured_text, goal.verdict] for goal in goals], "lrrl"),
-        _table(["file", "program", "best", "median", "text read", "peak memory"],
-               [_row(measurement) for measurement in measurements], "llrrrr"),
+        table(["", ""], [[key, value] for key, value in machine.items()], "ll"),
+        goals_table(goals),
+        table(["file", "program", "best", "median", "text read", "peak memory"],
+              [_row(measurement) for measurement in measurements], "llrrrr"),
     ]
     if notes:
         parts.append("\n".join(f"- {note}" for note in notes))
     return "\n\n".join(parts)
 
 
-def write_between_markers(page: Path, text: str) -> None:
-    before, _, rest = page.read_text().partition(BEGIN)
+def goals_table(goals: list[Goal]) -> str:
+    return table(["goal", "wanted", "measured", ""],
+                 [[goal.what, goal.wanted_text, goal.measured_text, goal.verdict] for goal in goals], "lrrl")
+
+
+def write_between_markers(page: Path, text: str, script: str) -> None:
+    """Replaces what the script wrote there the last time."""
+    begin = f"<!-- results: written by {script} -->"
+    before, found, rest = page.read_text().partition(begin)
+    assert found, f"{page} has no place for the results of {script}"
     _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{END}{after}")
 
 
 def _row(measurement: Measurement) -> list[str]:
@@ -44,7 +50,7 @@ def _seconds(seconds: float) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds < 0.9995 else f"{seconds:.3g} s"
 
 
-def _table(titles: list[str], rows: list[list[str]], alignment: str) -> str:
+def table(titles: list[str], rows: list[list[str]], alignment: str) -> str:
     widths = [max(len(row[i]) for row in [titles, *rows]) for i in range(len(titles))]
     padded = [[cell.rjust(width) if side == "r" else cell.ljust(width)
                for cell, width, side in zip(row, widths, alignment)] for row in [titles, *rows]]

@@ -5,8 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
-
 #include "record/pages.h"
 
 namespace telltale::record {
@@ -27,7 +25,6 @@ void prepare_barrier() {
 }
 
 void barrier_on_all_threads() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   if (has_membarrier && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
   // Where the call is forbidden: taking a right away from a page that was written makes the kernel interrupt all
   // processors that run this process.
