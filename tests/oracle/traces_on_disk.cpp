@@ -26,6 +26,8 @@ const std::filesystem::path kProject = TELLTALE_SOURCE_DIR;
 
 std::vector<std::filesystem::path> bundled_traces() { return files_in(kProject / "examples/traces", ".json.gz"); }
 
+std::vector<std::filesystem::path> diagnosed_traces() { return files_in(kProject / "tests/diagnosis", ".json.gz"); }
+
 std::vector<std::filesystem::path> trap_files() { return files_in(kProject / "tests/traps", ".json"); }
 
 std::string bytes_of(const std::filesystem::path& path) {

@@ -12,6 +12,7 @@ namespace telltale::oracle {
 
 // In alphabetical order.
 std::vector<std::filesystem::path> bundled_traces();
+std::vector<std::filesystem::path> diagnosed_traces();
 std::vector<std::filesystem::path> trap_files();
 
 std::string bytes_of(const std::filesystem::path& path);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "formats/kineto/categories.h"
 #include "formats/kineto/event_parser.h"
 #include "formats/kineto/remembered.h"
@@ -229,7 +230,10 @@ NativeId EventWriter::native_id(const IdToken& token) {
 }
 
 NativeId EventWriter::span_id(const EventFields& fields) {
-  if (fields.id_object.begin != nullptr) return {0, names_.strings.intern(view(fields.id_object))};
+  if (fields.id_object.begin != nullptr) {
+    const std::string_view object = view(fields.id_object);
+    return {0, is_utf8(object) ? names_.strings.intern(object) : names_.strings.intern(repaired_utf8(object))};
+  }
   return native_id(fields.id);
 }
 
