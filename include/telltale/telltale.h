@@ -32,9 +32,6 @@ extern "C" {
 
 TELLTALE_API const char* telltale_version(void); /* "0.1.0": of the library, not of this header */
 
-/* ---- What records are about ----------------------------------------------------------------------------------------
- */
-
 /* What a span is. In doubt, TELLTALE_KIND_SCOPE. */
 typedef enum telltale_kind {
   TELLTALE_KIND_SCOPE = 0,
@@ -107,9 +104,6 @@ TELLTALE_API telltale_site* telltale_make_site(const telltale_site* description)
 /* A number for a text, for telltale_allocation's pools. Equal texts give the same number; 0 is the empty text. */
 TELLTALE_API uint32_t telltale_intern(const char* text);
 
-/* ---- Emitting ------------------------------------------------------------------------------------------------------
- */
-
 /* Not 0 while something is recorded. */
 TELLTALE_API extern uint32_t telltale_recording;
 
@@ -126,6 +120,8 @@ typedef struct telltale_scope {
 TELLTALE_API uint64_t telltale_scope_begin(telltale_site* site);
 TELLTALE_API int telltale_scope_end(telltale_site* site, uint64_t start);
 TELLTALE_API int telltale_scope_end_with(telltale_site* site, uint64_t start, const telltale_value* values);
+/* For sites whose fields are integers and floats alone: the bits of an int64_t or a double for each. */
+TELLTALE_API int telltale_scope_end_words(telltale_site* site, uint64_t start, const uint64_t* words);
 
 /* A scope of the calling thread. It must end on the thread on which it began; scopes of a thread nest. (signal) */
 static inline telltale_scope telltale_begin(telltale_site* site) {
@@ -162,7 +158,7 @@ typedef struct telltale_memory {
 TELLTALE_API int telltale_allocation(const telltale_memory* event);
 
 /* An arrow from the scope around its start to the scope around its end, usually on another thread. The two have the
- * same site and id. (signal) */
+ * same name and id. (signal) */
 typedef enum telltale_flow_role {
   TELLTALE_FLOW_START = 0,
   TELLTALE_FLOW_STEP = 1,
@@ -170,7 +166,7 @@ typedef enum telltale_flow_role {
 } telltale_flow_role;
 TELLTALE_API int telltale_flow(telltale_site* site, uint64_t id, telltale_flow_role role);
 
-/* A span that belongs to no thread: a request, a download. Begin and end have the same site and id, and may come from
+/* A span that belongs to no thread: a request, a download. Begin and end have the same name and id, and may come from
  * different threads. (signal) */
 TELLTALE_API int telltale_async_begin(telltale_site* site, uint64_t id, const telltale_value* values);
 TELLTALE_API int telltale_async_end(telltale_site* site, uint64_t id);
@@ -181,9 +177,6 @@ TELLTALE_API void telltale_name_process(const char* name);
 
 /* A pair that recordings from now on carry along: "model" → "resnet50". */
 TELLTALE_API void telltale_metadata(const char* key, const char* value);
-
-/* ---- Sources with clocks of their own -------------------------------------------------------------------------------
- */
 
 typedef enum telltale_track_type {
   TELLTALE_TRACK_THREAD = 0,
@@ -216,9 +209,6 @@ TELLTALE_API int telltale_span_at(uint32_t track, telltale_site* site, uint64_t 
 TELLTALE_API int telltale_begin_at(uint32_t track, telltale_site* site, uint64_t time, uint64_t correlation,
                                    const telltale_value* values);
 TELLTALE_API int telltale_end_at(uint32_t track, uint64_t time);
-
-/* ---- Sessions ------------------------------------------------------------------------------------------------------
- */
 
 typedef enum telltale_error {
   TELLTALE_OK = 0,

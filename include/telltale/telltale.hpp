@@ -21,6 +21,8 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -30,9 +32,6 @@
 #include "telltale/telltale.h"
 
 namespace telltale {
-
-// ---- Sessions
-// --------------------------------------------------------------------------------------------------------
 
 struct Options : telltale_options {
   Options() : telltale_options() { telltale_default_options(this, sizeof(telltale_options)); }
@@ -71,9 +70,6 @@ inline telltale_statistics statistics() {
   return result;
 }
 
-// ---- Memory
-// ----------------------------------------------------------------------------------------------------------
-
 // Tells of memory got or given back. `pool` is from telltale_intern().
 inline int allocated(const void* address, std::int64_t bytes, std::int32_t device = -1, std::uint32_t pool = 0) {
   if (!telltale_is_recording()) return 0;
@@ -86,9 +82,7 @@ inline int freed(const void* address, std::int64_t bytes, std::int32_t device = 
 
 namespace detail {
 
-// ---- Values: their types, and how they are kept until a scope ends
-// ------------------------------------------------------
-
+// Values: their types, and how they are kept until a scope ends.
 template <typename T, typename = void>
 struct IsShape : std::false_type {};
 template <typename T>
@@ -144,9 +138,7 @@ telltale_value value_of(const T& value) {
   return result;
 }
 
-// ---- Names of values: "batch, size(a, b)" becomes "batch" and "size(a, b)" at compile time
-// ---------------------------------
-
+// Names of values: "batch, size(a, b)" becomes "batch" and "size(a, b)" at compile time.
 template <std::size_t kTextSize, std::size_t kNames>
 struct SplitNames {
   std::array<char, kTextSize + kNames> text{};
@@ -180,6 +172,7 @@ template <typename... T>
 struct FieldTypes<std::tuple<T...>> {
   static constexpr std::size_t kCount = sizeof...(T);
   static constexpr std::array<std::uint32_t, kCount> kTypes = {field_type<T>()...};
+  static constexpr bool kAreAllNumbers = (Kept<T>::is_number && ...);
 };
 
 template <typename Values, std::size_t kTextSize>
@@ -199,8 +192,17 @@ auto raw_values(const Values& values) {
   return raw_values(values, std::make_index_sequence<std::tuple_size_v<Values>>());
 }
 
-// ---- Scopes
-// ------------------------------------------------------------------------------------------------------------
+template <typename T>
+std::uint64_t word_of(T value) {
+  const telltale_value raw = value_of(value);
+  std::uint64_t word = 0;
+  std::memcpy(&word, &raw, sizeof word);
+  return word;
+}
+template <typename Values, std::size_t... kIndex>
+std::array<std::uint64_t, sizeof...(kIndex)> words_of(const Values& values, std::index_sequence<kIndex...> /*all*/) {
+  return {word_of(std::get<kIndex>(values))...};
+}
 
 class Scope {
  public:
@@ -222,12 +224,17 @@ class ScopeWithValues {
   ScopeWithValues(telltale_site& site, Take take) : nothing_() {
     if (!telltale_is_recording()) return;
     new (&values_) Values(take());
-    scope_ = telltale_begin(&site);
     has_values_ = true;
+    scope_ = {&site, telltale_scope_begin(&site)};
   }
   ~ScopeWithValues() {
     if (!has_values_) return;
-    telltale_end_with(&scope_, raw_values(values_).data());
+    if constexpr (FieldTypes<Values>::kAreAllNumbers) {
+      const auto words = words_of(values_, std::make_index_sequence<std::tuple_size_v<Values>>());
+      telltale_scope_end_words(scope_.site, scope_.start, words.data());
+    } else {
+      telltale_end_with(&scope_, raw_values(values_).data());
+    }
     values_.~Values();
   }
   ScopeWithValues(const ScopeWithValues&) = delete;

@@ -184,6 +184,16 @@ int telltale_scope_end_with(telltale_site* site, std::uint64_t start, const tell
   return emit_with_values(site, RecordType::kSpan, SpanRecord{{}, start, end - start}, values);
 }
 
+int telltale_scope_end_words(telltale_site* site, std::uint64_t start, const std::uint64_t* words) {
+  const std::uint64_t end = ticks_now();
+  if (current_thread != nullptr) close_scope(*current_thread, start);
+  const std::size_t bytes = sizeof(SpanRecord) + site->field_count * kWordBytes;
+  return emit(bytes, [&](unsigned char* at) {
+    store(at, SpanRecord{head_of(number_of(site), RecordType::kSpan, bytes), start, end - start});
+    for (std::uint32_t i = 0; i < site->field_count; ++i) store(at + sizeof(SpanRecord) + i * kWordBytes, words[i]);
+  });
+}
+
 int telltale_instant(telltale_site* site, const telltale_value* values) {
   if (!telltale_is_recording()) return 0;
   return emit_with_values(site, RecordType::kInstant, MarkRecord{{}, ticks_now()}, values);
