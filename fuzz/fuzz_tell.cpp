@@ -71,7 +71,7 @@ void check(std::string_view bytes) {
   tell::write(*trace, out);
   require(out.finish().has_value(), "memory can be written");
   const auto back = read(sink.bytes(), 1);
-  require(back.has_value(), "what was written can be read");
+  require(back.has_value(), "what was written can be read: " + (back ? std::string() : to_string(back.error())));
   fuzzing::require_same(*trace, *back, "read", "written and read");
 }
 

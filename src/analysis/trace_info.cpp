@@ -50,11 +50,15 @@ std::vector<std::pair<std::string, std::string>> versions(const Trace& trace) {
   if (trace.distributed && !trace.distributed->nccl_version.empty()) {
     found.emplace_back("nccl", trace.distributed->nccl_version);
   }
+  for (const auto& [key, json] : trace.metadata) {
+    if (trace.format == "tell" && key == "version") found.emplace_back("telltale", without_quotes(json));
+  }
   return found;
 }
 
 // Kineto is torch.profiler's backend, and the only writer of these top-level keys.
 std::string tool(const Trace& trace) {
+  if (trace.format == "tell") return "Telltale's recorder";
   for (const auto& [key, json] : trace.metadata) {
     if (key == "trace_id" || key == "baseTimeNanoseconds" || key == "schemaVersion") return "torch.profiler";
   }

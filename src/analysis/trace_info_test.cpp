@@ -58,6 +58,15 @@ TEST(TraceInfo, writes_versions_as_people_do) {
   EXPECT_EQ(info.tool, "torch.profiler");
 }
 
+TEST(TraceInfo, knows_our_own_recorder) {
+  TraceSketch sketch;
+  sketch.trace().format = "tell";
+  sketch.trace().metadata = {{"version", "\"0.1.0\""}};
+  const TraceInfo info = trace_info(sketch.build());
+  EXPECT_EQ(info.tool, "Telltale's recorder");
+  EXPECT_EQ(info.versions, (std::vector<std::pair<std::string, std::string>>{{"telltale", "0.1.0"}}));
+}
+
 TEST(TraceInfo, gives_the_time_of_recording_only_when_the_clock_is_a_wall_clock) {
   TraceSketch with_epoch;
   with_epoch.trace().origin_epoch_ns = 1'790'857'026'000'000'000;  // as `date -u -d @1790857026` says

@@ -216,11 +216,14 @@ TEST(DamagedRecording, takes_times_that_no_clock_shows_for_none) {
 TEST(DamagedRecording, repairs_texts_that_are_no_utf8) {
   TellSketch sketch = simple_recording();
   const auto site = sketch.site("caf\xE9");
+  sketch.session({{"process", "\xFF"}, {"meta:\xFE", "x"}});
   sketch.thread(1, 1, "main").records(RecordsSketch(1).span(site, 1000, 5)).end(1100);
   const auto trace = read_bytes(sketch.bytes());
   ASSERT_TRUE(trace);
   EXPECT_EQ(trace->name(0), "caf\xEF\xBF\xBD");
-  EXPECT_EQ(trace->anomalies.count(Anomaly::kInvalidUtf8), 1u);
+  EXPECT_EQ(trace->strings[trace->processes[0].name], "\xEF\xBF\xBD");
+  EXPECT_EQ(trace->metadata.back().first, "\xEF\xBF\xBD");
+  EXPECT_EQ(trace->anomalies.count(Anomaly::kInvalidUtf8), 3u);
 }
 
 TEST(DamagedRecording, whose_writer_described_everything_again_is_whole) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/utf8.h"
+
 namespace telltale::tell {
 
 bool Definitions::take(ChunkKind kind, ByteReader payload) {
@@ -39,6 +41,13 @@ bool Definitions::take_session(ByteReader payload) {
     pairs.emplace_back(std::move(key), read_text(payload));
   }
   if (!payload.is_good()) return false;
+  for (auto& [key, value] : pairs) {
+    for (std::string* text : {&key, &value}) {
+      if (is_utf8(*text)) continue;
+      *text = repaired_utf8(*text);
+      ++repaired_texts_;
+    }
+  }
   for (auto& [key, value] : pairs) {
     const auto [known, is_new] = session_at_.emplace(key, session.size());
     if (is_new)

@@ -66,6 +66,9 @@ struct Definitions {
   // 0 when the session does not say, or no number.
   std::int64_t session_number(std::string_view key) const;
 
+  // Those that were no UTF-8.
+  std::uint64_t repaired_texts() const { return repaired_texts_ + sites.repaired_texts(); }
+
  private:
   bool take_session(ByteReader payload);
   bool take_tracks(ByteReader payload);
@@ -76,6 +79,7 @@ struct Definitions {
 
   std::unordered_map<std::uint64_t, std::size_t> track_at_;
   std::unordered_map<std::string, std::size_t> session_at_;
+  std::uint64_t repaired_texts_ = 0;
 };
 
 }  // namespace telltale::tell

@@ -75,8 +75,8 @@ class Reading {
       else if (frame.kind() != ChunkKind::kIndex && !definitions_.take(frame.kind(), payload->reader()))
         note_damage(1, frame.offset);
     }
-    if (definitions_.sites.repaired_texts() > 0)
-      anomalies_.add_many(Anomaly::kInvalidUtf8, definitions_.sites.repaired_texts(), 0, {});
+    if (definitions_.repaired_texts() > 0)
+      anomalies_.add_many(Anomaly::kInvalidUtf8, definitions_.repaired_texts(), 0, {});
   }
 
   // Each group is a run of chunks of about the same size, so that the names of few groups must be joined.
