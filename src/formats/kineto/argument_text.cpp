@@ -92,7 +92,8 @@ void ArgumentText::write_links(EventId event, ObjectText& object) {
 void ArgumentText::write_operator(EventId event, ObjectText& object) {
   if (const OperatorInfo* info = operators_.find(event)) {
     add_number_unless(OperatorInfo::kNoSequence, object, ArgumentKey::kSequence, info->sequence);
-    add_number_unless(0, object, ArgumentKey::kForwardThread, info->forward_thread);
+    if (info->sequence != OperatorInfo::kNoSequence || info->forward_thread != 0)
+      start(object, ArgumentKey::kForwardThread) << info->forward_thread;
     if (info->inputs != OperatorInfo::kNoInputs) write_inputs(trace_.operator_inputs[info->inputs], object);
   }
   if (const OperatorStack* stack = stacks_.find(event)) {
@@ -131,11 +132,7 @@ void ArgumentText::write_source(EventId event, ObjectText& object) {
 }
 
 void ArgumentText::write_device_work(EventId event, ObjectText& object) {
-  if (is_on_device(trace_.events.kind[event])) {
-    const Track& track = trace_.tracks[trace_.events.track[event]];
-    start(object, ArgumentKey::kDevice) << track.device;
-    start(object, ArgumentKey::kStream) << track.native_id;
-  }
+  if (is_on_device(trace_.events.kind[event])) write_stream(event, object);
   if (const KernelInfo* info = kernels_.find(event)) {
     const KernelLaunch& launch = trace_.kernel_launches[info->launch];
     add_number_unless(-1, object, ArgumentKey::kRegisters, launch.registers_per_thread);
@@ -156,6 +153,15 @@ void ArgumentText::write_device_work(EventId event, ObjectText& object) {
     add_number_unless(-1, object, ArgumentKey::kWaitOnStream, sync->wait_on_stream);
     add_number_unless(-1, object, ArgumentKey::kWaitOnEvent, sync->wait_on_event);
   }
+}
+
+void ArgumentText::write_stream(EventId event, ObjectText& object) {
+  const Track& track = trace_.tracks[trace_.events.track[event]];
+  // On an annotation, which is no work, they would make readers count it as such.
+  const bool is_work = trace_.events.kind[event] != Kind::kDeviceAnnotation;
+  if (is_work || trace_.processes[track.process].native_id != track.device)
+    start(object, ArgumentKey::kDevice) << track.device;
+  if (is_work) start(object, ArgumentKey::kStream) << track.native_id;
 }
 
 void ArgumentText::write_copy(EventId event, const CopyInfo& copy, ObjectText& object) {

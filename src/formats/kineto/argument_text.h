@@ -34,6 +34,7 @@ class ArgumentText {
   void write_inputs(const OperatorInputs& inputs, ObjectText& object);
   void write_source(EventId event, ObjectText& object);
   void write_device_work(EventId event, ObjectText& object);
+  void write_stream(EventId event, ObjectText& object);
   void write_copy(EventId event, const CopyInfo& copy, ObjectText& object);
   void write_collective(const CollectiveInfo& info, ObjectText& object);
   // Other arguments that are no object, but a list or a number, are all there is.
