@@ -14,6 +14,8 @@ constinit bool uses_tsc = false;
 
 namespace {
 
+constinit Calibration first_calibration;
+
 #if defined(__x86_64__)
 bool is_tsc_invariant() {
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -39,6 +41,21 @@ void choose_clock() {
 #if defined(__x86_64__)
   uses_tsc = is_tsc_invariant() && does_kernel_trust_tsc();
 #endif
+  first_calibration = calibrate();
+}
+
+std::int64_t ticks_per_second() {
+  constexpr std::int64_t kSecond = 1'000'000'000, kLongEnoughNs = 1'000'000;
+  if (!uses_tsc) return kSecond;
+  const std::int64_t elapsed = clock_ns(CLOCK_MONOTONIC) - first_calibration.monotonic_ns;
+  if (elapsed < kLongEnoughNs) {
+    const timespec rest{0, kLongEnoughNs - elapsed};
+    nanosleep(&rest, nullptr);
+  }
+  const Calibration now = calibrate();
+  const auto ticks = static_cast<double>(now.ticks - first_calibration.ticks);
+  const auto ns = static_cast<double>(now.monotonic_ns - first_calibration.monotonic_ns);
+  return static_cast<std::int64_t>(ticks / ns * static_cast<double>(kSecond));
 }
 
 Calibration calibrate() {

@@ -21,6 +21,9 @@ extern bool uses_tsc;
 // Chooses the clock. Before it is called, ticks are those of the monotonic clock.
 void choose_clock();
 
+// How fast the clock runs, about. May sleep for a millisecond after choose_clock().
+std::int64_t ticks_per_second();
+
 inline std::uint64_t ticks_now() {
 #if defined(__x86_64__)
   if (uses_tsc) [[likely]]

@@ -58,6 +58,7 @@ void SessionPairs::describe(const Settings& settings, unsigned number, const Cal
   add("process", process_name != 0 ? text_of(process_name, names) : program_invocation_short_name);
   add("host", host_);
   add("clock", uses_tsc ? "tsc" : "monotonic");
+  add("ticks_per_second", ticks_per_second());
   add("epoch_ns", start.realtime_ns);
   add("start_ns", start.monotonic_ns);
   add("flush_ns", settings.flush_ns);
