@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "formats/collapsed/write.h"
+#include "formats/csv/write.h"
 #include "formats/kineto/write.h"
 #include "formats/output/file_sink.h"
 #include "formats/perfetto/write.h"
+#include "formats/speedscope/write.h"
 #include "formats/tell/write.h"
 
 namespace telltale {
@@ -39,6 +42,9 @@ std::span<const OutputFormat> output_formats() {
       {"tell", {".tell"}, "Telltale's own: small, quick to read, nothing is lost", tell::write},
       {"kineto", {".json"}, "JSON as torch.profiler writes it; Perfetto and chrome://tracing open it", kineto::write},
       {"perfetto", {".pftrace", ".perfetto-trace"}, "Perfetto's own protobuf messages", perfetto::write},
+      {"collapsed", {".folded", ".collapsed"}, "stacks with their nanoseconds, for flame graphs", collapsed::write},
+      {"speedscope", {".speedscope.json"}, "for speedscope.app", speedscope::write},
+      {"csv", {".csv"}, "a line for each event, for spreadsheets and data frames", csv::write},
   };
   return kFormats;
 }

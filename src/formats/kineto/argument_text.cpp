@@ -29,9 +29,10 @@ void add_sizes(ObjectText& object, ArgumentKey key, const std::array<std::int32_
 
 }  // namespace
 
-ArgumentText::ArgumentText(const Trace& trace, CheckedJson& json)
+ArgumentText::ArgumentText(const Trace& trace, CheckedJson& json, Links links)
     : trace_(trace),
       json_(json),
+      has_links_(links == Links::kWritten),
       operators_(trace.operators),
       stacks_(trace.operator_stacks),
       sources_(trace.sources),
@@ -45,7 +46,7 @@ ArgumentText::ArgumentText(const Trace& trace, CheckedJson& json)
 void ArgumentText::write(EventId event, TextWriter& out) {
   if (write_bare_value(event, out)) return;
   ObjectText object(out, kOpening);
-  write_links(event, object);
+  if (has_links_) write_links(event, object);
   write_operator(event, object);
   write_source(event, object);
   write_device_work(event, object);
@@ -132,7 +133,7 @@ void ArgumentText::write_source(EventId event, ObjectText& object) {
 }
 
 void ArgumentText::write_device_work(EventId event, ObjectText& object) {
-  if (is_on_device(trace_.events.kind[event])) write_stream(event, object);
+  if (has_links_ && is_on_device(trace_.events.kind[event])) write_stream(event, object);
   if (const KernelInfo* info = kernels_.find(event)) {
     const KernelLaunch& launch = trace_.kernel_launches[info->launch];
     add_number_unless(-1, object, ArgumentKey::kRegisters, launch.registers_per_thread);

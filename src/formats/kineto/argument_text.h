@@ -18,7 +18,9 @@ inline std::uint64_t link_number(EventId event) { return std::uint64_t{event} + 
 // Used by one thread. Quick when events come in ascending order.
 class ArgumentText {
  public:
-  ArgumentText(const Trace& trace, CheckedJson& json);
+  // The numbers that tie events together, and where they stand, may be left out.
+  enum class Links : bool { kLeftOut, kWritten };
+  ArgumentText(const Trace& trace, CheckedJson& json, Links links = Links::kWritten);
 
   // Writes `,"args":{…}`, or nothing when there are none.
   void write(EventId event, TextWriter& out);
@@ -42,6 +44,7 @@ class ArgumentText {
 
   const Trace& trace_;
   CheckedJson& json_;
+  bool has_links_;
   SideTableWalk<OperatorInfo> operators_;
   SideTableWalk<OperatorStack> stacks_;
   SideTableWalk<std::uint32_t> sources_;

@@ -68,6 +68,9 @@ class TextWriter {
   // Something could not be written: whatever follows is thrown away.
   bool has_failed() const { return error_.has_value(); }
 
+  // Hands over what is held back.
+  void flush();
+
   // Writes what is left and finishes the sink. Must be called once, at the end.
   Result<void> finish();
 
@@ -80,7 +83,6 @@ class TextWriter {
     const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
     return *this << std::string_view(digits, static_cast<std::size_t>(end - digits));
   }
-  void flush();
 
   ByteSink& sink_;
   std::string buffer_;
