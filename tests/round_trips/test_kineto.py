@@ -33,7 +33,7 @@ def arguments_of(event):
         del arguments["graph id"], arguments["graph node id"]
     for name in ("blocks per SM", "warps per SM", "memory bandwidth (GB/s)"):
         if name in arguments:
-            arguments[name] = round(float(arguments[name]), 4)
+            arguments[name] = f"{float(arguments[name]):.5g}"  # the model has a float
     return json.dumps(arguments, sort_keys=True, default=str)
 
 
