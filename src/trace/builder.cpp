@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 
 #include "base/merge_runs.h"
@@ -268,13 +269,10 @@ std::vector<FlowList> Assembly::gather_flows() {
 }
 
 FlowPlaces Assembly::tracks_of_places() const {
-  const InternedValues<TrackKey>& keys = translator_.tracks();
-  const InternedValues<FlowPlace>& places = translator_.flow_places();
-  FlowPlaces tracks(places.size());
-  for (std::size_t p = 0; p < places.size(); ++p)
-    for (std::size_t t = 0; t < keys.size(); ++t)
-      if (keys[t].process == places[p].process && keys[t].thread == places[p].thread)
-        tracks[p].push_back(static_cast<TrackId>(t));
+  TracksByPlace tracks_at(translator_.tracks());
+  FlowPlaces tracks;
+  for (std::size_t p = 0; p < translator_.flow_places().size(); ++p)
+    tracks.push_back(tracks_at(translator_.flow_places()[p]));
   return tracks;
 }
 
@@ -356,13 +354,10 @@ void Assembly::find_steps() {
 // What can be said only when everything stands in its place.
 void Assembly::describe() {
   for (const EventBatch& batch : batches_) trace_.anomalies.merge(batch.anomalies);
-  for (const Track& track : trace_.tracks) {
-    const bool is_known =
-        track.device == kHost || std::any_of(trace_.devices.begin(), trace_.devices.end(),
-                                             [&](const Device& device) { return device.id == track.device; });
-    if (is_known) continue;
-    trace_.devices.emplace_back().id = track.device;
-  }
+  std::set<DeviceId> known = {kHost};
+  for (const Device& device : trace_.devices) known.insert(device.id);
+  for (const Track& track : trace_.tracks)
+    if (known.insert(track.device).second) trace_.devices.emplace_back().id = track.device;
   std::stable_sort(trace_.devices.begin(), trace_.devices.end(),
                    [](const Device& a, const Device& b) { return a.id < b.id; });
   const auto has_kind = [&](Kind kind) {

@@ -27,7 +27,7 @@ struct TrackKey {
 };
 
 inline std::uint64_t hash_value(const TrackKey& key) {
-  std::uint64_t hash = hash_with(static_cast<std::uint64_t>(key.process.number), key.process.text);
+  std::uint64_t hash = hash_with(hash_with(0, static_cast<std::uint64_t>(key.process.number)), key.process.text);
   hash = hash_with(hash, static_cast<std::uint64_t>(key.thread.number));
   hash = hash_with(hash, std::uint64_t{key.thread.text} << 32 | static_cast<std::uint32_t>(key.device));
   return hash_with(hash, static_cast<std::uint64_t>(key.kind));

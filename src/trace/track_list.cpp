@@ -1,6 +1,5 @@
 #include "trace/track_list.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,14 +31,26 @@ StringId default_name(const TrackKey& key, InternedStrings& strings) {
 
 }  // namespace
 
+TracksByPlace::TracksByPlace(const InternedValues<TrackKey>& keys) {
+  for (TrackId track = 0; track < keys.size(); ++track) {
+    const std::uint32_t place = places_.intern({keys[track].process, keys[track].thread});
+    if (place == tracks_.size()) tracks_.emplace_back();
+    tracks_[place].push_back(track);
+  }
+}
+
+const std::vector<TrackId>& TracksByPlace::operator()(const FlowPlace& place) {
+  const std::uint32_t known = places_.intern(place);
+  if (known == tracks_.size()) tracks_.emplace_back();
+  return tracks_[known];
+}
+
 void make_tracks(Translator& translator, std::span<const NamedLabel> labels, Trace& trace) {
-  std::vector<NativeId> process_ids;
+  InternedValues<FlowPlace> process_ids;  // each as a place without a thread
   const auto process_of = [&](const NativeId& id) {
-    const auto known = std::find(process_ids.begin(), process_ids.end(), id);
-    if (known != process_ids.end()) return static_cast<ProcessId>(known - process_ids.begin());
-    process_ids.push_back(id);
-    trace.processes.emplace_back().native_id = id.number;
-    return static_cast<ProcessId>(process_ids.size() - 1);
+    const ProcessId process = process_ids.intern({id, {}});
+    if (process == trace.processes.size()) trace.processes.emplace_back().native_id = id.number;
+    return process;
   };
   const InternedValues<TrackKey>& keys = translator.tracks();
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -51,21 +62,21 @@ void make_tracks(Translator& translator, std::span<const NamedLabel> labels, Tra
     track.native_id = key.thread.number;
     trace.tracks.push_back(track);
   }
+  TracksByPlace tracks_at(keys);
+  const std::size_t process_count = trace.processes.size();
   for (const NamedLabel& named : labels) {
     translator.select(*named.names);
     const TrackLabel& label = named.label;
     const NativeId process = translator.native_id(label.process), thread = translator.native_id(label.thread);
-    const auto known = std::find(process_ids.begin(), process_ids.end(), process);
-    if (known != process_ids.end())
-      apply_to_process(label, translator, trace.processes[static_cast<std::size_t>(known - process_ids.begin())]);
-    for (std::size_t i = 0; i < keys.size(); ++i)
-      if (keys[i].process == process && keys[i].thread == thread)
-        apply_to_track(label, translator, trace.strings, trace.tracks[i]);
+    const ProcessId id = process_ids.intern({process, {}});
+    if (id < process_count) apply_to_process(label, translator, trace.processes[id]);
+    for (const TrackId track : tracks_at({process, thread}))
+      apply_to_track(label, translator, trace.strings, trace.tracks[track]);
   }
   for (std::size_t i = 0; i < keys.size(); ++i)
     if (trace.tracks[i].name == kEmptyString) trace.tracks[i].name = default_name(keys[i], trace.strings);
-  for (std::size_t i = 0; i < process_ids.size(); ++i)
-    if (trace.processes[i].name == kEmptyString) trace.processes[i].name = process_ids[i].text;
+  for (std::size_t i = 0; i < process_count; ++i)
+    if (trace.processes[i].name == kEmptyString) trace.processes[i].name = process_ids[i].process.text;
 }
 
 }  // namespace telltale

@@ -68,7 +68,7 @@ struct Label {
 };
 
 inline std::uint64_t hash_value(const Label& label) {
-  return hash_with(label.name, static_cast<std::uint64_t>(label.kind));
+  return hash_with(hash_with(0, label.name), static_cast<std::uint64_t>(label.kind));
 }
 
 struct RowCount {
