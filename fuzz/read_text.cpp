@@ -20,8 +20,10 @@ Result<Trace> read(std::string_view text, unsigned threads, std::size_t block_by
 
 }  // namespace
 
+Result<Trace> trace_in(std::string_view text) { return read(text, 1, text.size() + 1); }
+
 void check_all_readers(std::string_view text) {
-  const auto whole = read(text, 1, text.size() + 1);
+  const auto whole = trace_in(text);
   const auto pieces = read(text, 3, 1 + text.size() % 200);
   require(whole.has_value() == pieces.has_value(), "whether a text is a trace does not depend on blocks");
   if (whole) {
