@@ -5,6 +5,7 @@
 #include "advise/facts.h"
 #include "advise/ranking.h"
 #include "advise/rule.h"
+#include "analysis/framework_use.h"
 #include "replay/observer.h"
 #include "replay/step_graph.h"
 
@@ -37,6 +38,19 @@ std::vector<DeviceUse> device_uses(const Trace& trace, const StepTiming& timing)
     uses.push_back(use);
   }
   return uses;
+}
+
+// Marks are the program's own word; other steps are only looked for where a framework trains or serves.
+bool is_about_steps(const Trace& trace, const Diagnosis& diagnosis) {
+  if (trace.events.size() == 0) return true;
+  return diagnosis.timing.source == StepSource::kMarks || diagnosis.breakdown.has_device || uses_framework(trace);
+}
+
+void describe_host(const Trace& trace, Diagnosis& diagnosis) {
+  const Interval window = diagnosis.is_about_steps ? diagnosis.timing.window : Interval{0, trace.duration};
+  diagnosis.host = host_activity(trace, window);
+  diagnosis.latencies = span_latencies(trace, window);
+  diagnosis.counters = counter_summaries(trace, window);
 }
 
 // Never longer than the recorded step: observing speeds nothing up.
@@ -84,6 +98,8 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   diagnosis.copies = copy_summary(trace, diagnosis.timing);
   diagnosis.memory = memory_summary(trace, diagnosis.timing);
   diagnosis.communication = communication(trace, diagnosis.timing);
+  diagnosis.is_about_steps = is_about_steps(trace, diagnosis);
+  describe_host(trace, diagnosis);
 
   const StepGraph graph(trace, diagnosis.timing, host_work);
   diagnosis.unobserved_ns = unobserved_step(trace, graph, diagnosis.recorded_ns);

@@ -11,13 +11,16 @@
 #include "analysis/breakdown.h"
 #include "analysis/communication.h"
 #include "analysis/copy_summary.h"
+#include "analysis/counter_summary.h"
 #include "analysis/kernel_summary.h"
 #include "analysis/launch_queue.h"
 #include "analysis/memory_summary.h"
 #include "analysis/module_times.h"
 #include "analysis/phases.h"
+#include "analysis/span_latency.h"
 #include "analysis/step_timing.h"
 #include "analysis/sync_points.h"
+#include "analysis/thread_activity.h"
 #include "trace/trace.h"
 
 namespace telltale {
@@ -35,6 +38,8 @@ struct DeviceUse {
 struct Diagnosis {
   std::string path;  // as the caller names it
   StepTiming timing;
+  // Whether steps are what to tell of. A program without a framework that marks none has requests and threads instead.
+  bool is_about_steps = true;
   Nanoseconds recorded_ns = 0;    // a step as it was recorded: what the breakdown adds up to
   Nanoseconds unobserved_ns = 0;  // a step as it would have been without a profiler
   StepBreakdown breakdown;
@@ -47,6 +52,9 @@ struct Diagnosis {
   CopySummary copies;
   std::optional<MemorySummary> memory;
   Communication communication;
+  HostActivity host;
+  std::vector<SpanLatency> latencies;
+  std::vector<CounterSummary> counters;
   std::vector<Finding> findings;     // by falling likely saving; those of memory and trust after those of time
   std::vector<std::string> remarks;  // what a reader should know before trusting the rest, as sentences
 

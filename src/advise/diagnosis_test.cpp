@@ -59,6 +59,33 @@ TEST(Diagnosis, names_the_rules_whose_findings_these_are_and_sorts_them_by_what_
                                      [](const Finding& finding) { return finding.saving.likely; }));
 }
 
+// Batches of 40 ms that begin every 50 ms: they cover more than half of the trace, and are no steps all the same.
+TEST(Diagnosis, is_about_threads_and_requests_where_no_framework_takes_steps) {
+  const auto server = [](std::string_view more, Kind kind) {
+    TraceSketch sketch;
+    const TrackId worker = sketch.thread("worker"), spans = sketch.async_spans();
+    for (int i = 0; i < 4; ++i) {
+      sketch.event(worker, Kind::kAnnotation, "batch", i * 50 * kMillisecond, (i * 50 + 40) * kMillisecond);
+      sketch.event(spans, Kind::kAsync, "request", i * 50 * kMillisecond, (i * 50 + 45) * kMillisecond);
+    }
+    sketch.count("depth", 0, 2);
+    if (!more.empty()) sketch.event(worker, kind, more, 195 * kMillisecond, 200 * kMillisecond);
+    return diagnose(sketch.build());
+  };
+  const Diagnosis native = server("", Kind::kOther);
+  EXPECT_FALSE(native.is_about_steps);
+  EXPECT_EQ(native.host.window_ns, 195 * kMillisecond) << "all of it";
+  ASSERT_EQ(native.host.threads.size(), 1);
+  EXPECT_EQ(native.host.threads[0].busy_ns, 160 * kMillisecond);
+  ASSERT_EQ(native.latencies.size(), 2);
+  EXPECT_EQ(native.latencies[0].p50_ns, 45 * kMillisecond);
+  EXPECT_EQ(native.counters.size(), 1);
+  EXPECT_TRUE(native.findings.empty());
+
+  EXPECT_TRUE(server("aten::mm", Kind::kOperator).is_about_steps);
+  EXPECT_TRUE(server("ProfilerStep#1", Kind::kAnnotation).is_about_steps);
+}
+
 TEST(Diagnosis, asks_only_the_rules_that_are_wanted) {
   const Diagnosis diagnosis = diagnose(training().build(), {.rules = {"garbage_collection"}});
   EXPECT_EQ(rules_of(diagnosis), (std::vector<std::string>{"garbage_collection"}));

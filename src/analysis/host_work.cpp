@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 
+#include "analysis/framework_use.h"
+
 namespace telltale {
 namespace {
 
@@ -70,7 +72,7 @@ struct NameWork {
   HostWork of_api_call;  // of an event that is one
 };
 
-HostWork work_of_kind(Kind kind, HostWork of_api_call) {
+HostWork work_of_kind(Kind kind, HostWork of_api_call, HostWork of_scope) {
   switch (kind) {
     case Kind::kOperator:
       return HostWork::kOperators;
@@ -79,9 +81,10 @@ HostWork work_of_kind(Kind kind, HostWork of_api_call) {
       return of_api_call;
     case Kind::kPython:
     case Kind::kModule:
+      return HostWork::kPython;
     case Kind::kAnnotation:
     case Kind::kOther:
-      return HostWork::kPython;
+      return of_scope;
     default:
       return HostWork::kUnknown;
   }
@@ -91,8 +94,8 @@ HostWork work_of_kind(Kind kind, HostWork of_api_call) {
 
 std::string_view name_of(HostWork work) {
   constexpr std::array<std::string_view, kHostWorkCount> kNames = {
-      "data_loading", "sync",        "launching",          "python",  "operators", "copies",
-      "allocator",    "compilation", "garbage_collection", "unknown",
+      "data_loading", "sync",        "launching",          "python", "operators", "copies",
+      "allocator",    "compilation", "garbage_collection", "scopes", "unknown",
   };
   return kNames[static_cast<std::size_t>(work)];
 }
@@ -110,6 +113,7 @@ std::vector<HostWork> host_work_by_event(const Trace& trace) {
   const Events& events = trace.events;
   std::vector<std::optional<NameWork>> by_name(trace.strings.size());
   std::vector<HostWork> work(events.size(), HostWork::kUnknown);
+  const HostWork of_scope = uses_framework(trace) ? HostWork::kPython : HostWork::kScopes;
   for (EventId event = 0; event < events.size(); ++event) {
     if (is_on_device(events.kind[event])) continue;
     const EventId parent = events.parent[event];
@@ -119,8 +123,9 @@ std::vector<HostWork> host_work_by_event(const Trace& trace) {
     }
     std::optional<NameWork>& named = by_name[events.name[event]];
     if (!named) named = {covering_work(trace.name(event)), work_of_api_call(trace.name(event))};
-    work[event] =
-        named->covering != HostWork::kUnknown ? named->covering : work_of_kind(events.kind[event], named->of_api_call);
+    work[event] = named->covering != HostWork::kUnknown
+                      ? named->covering
+                      : work_of_kind(events.kind[event], named->of_api_call, of_scope);
   }
   return work;
 }

@@ -19,6 +19,7 @@ enum class HostWork : std::uint8_t {
   kAllocator,          // cudaMalloc, cudaFree and their like
   kCompilation,        // torch.compile, Triton and lazy loading of kernels
   kGarbageCollection,  // Python's collector
+  kScopes,             // what a program without framework and Python names itself
   kUnknown,            // no event covers it
 };
 inline constexpr int kHostWorkCount = static_cast<int>(HostWork::kUnknown) + 1;

@@ -13,6 +13,7 @@ namespace {
 HostWork work_of(Kind kind, std::string_view name) {
   TraceSketch sketch;
   sketch.event(is_on_device(kind) ? sketch.stream(0, 7) : sketch.thread("main"), kind, name, 0, 10);
+  sketch.op(sketch.thread("of a framework"), "aten::mm", 0, 10);
   return host_work_by_event(sketch.build()).at(0);
 }
 
@@ -44,6 +45,20 @@ TEST(HostWork, of_other_events_is_told_by_their_kind) {
   EXPECT_EQ(work_of(Kind::kAnnotation, "ProfilerStep#3"), HostWork::kPython);
   EXPECT_EQ(work_of(Kind::kOverhead, "Activity Buffer Request"), HostWork::kUnknown);
   EXPECT_EQ(work_of(Kind::kKernel, "gemm"), HostWork::kUnknown);
+}
+
+TEST(HostWork, of_scopes_is_their_own_in_a_program_without_a_framework) {
+  for (const Kind other : {Kind::kOperator, Kind::kPython, Kind::kModule, Kind::kRuntime}) {
+    TraceSketch sketch;
+    const TrackId main = sketch.thread("main");
+    sketch.event(main, Kind::kAnnotation, "batch", 0, 10);
+    sketch.event(main, Kind::kOther, "layer", 20, 30);
+    sketch.event(main, other, "call", 40, 50);
+    const HostWork expected = other == Kind::kRuntime ? HostWork::kScopes : HostWork::kPython;
+    const std::vector<HostWork> work = host_work_by_event(sketch.build());
+    EXPECT_EQ(work.at(0), expected);
+    EXPECT_EQ(work.at(1), expected);
+  }
 }
 
 TEST(HostWork, of_an_operator_is_not_told_by_a_name_like_a_calls) {

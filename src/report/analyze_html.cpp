@@ -26,6 +26,18 @@ std::string meter(double percent, std::string_view style_class) {
   return fmt::format("<span class=\"meter {}\" style=\"width:{}%\"></span>", style_class, html_number(percent));
 }
 
+std::string table_of(std::initializer_list<Heading> headings, const std::string& rows, std::string_view style) {
+  std::string head;
+  for (const Heading& heading : headings) {
+    head += fmt::format("<th scope=\"col\"{}>{}</th>", heading.is_number ? " class=\"n\"" : "", heading.text);
+  }
+  return fmt::format(
+      "<div class=\"scroll\"><table class=\"{}\"><thead><tr>{}</tr></thead><tbody>\n{}</tbody></table></div>\n", style,
+      head, rows);
+}
+
+std::string number_cell(std::string_view text) { return fmt::format("<td class=\"n\">{}</td>", text); }
+
 namespace {
 
 // The policy is a second wall: even if a name from a file became markup, the browser would fetch and run nothing.
@@ -65,6 +77,9 @@ std::string analyze_html(const Diagnosis& diagnosis, const Trace& trace, const S
                       html_cut(file_label(diagnosis), 100), html::style_sheet());
   page += html::header(diagnosis);
   page += html::breakdown_section(diagnosis);
+  page += html::latencies_section(diagnosis);
+  page += html::threads_section(diagnosis);
+  page += html::counters_section(diagnosis);
   page += html::findings_section(diagnosis, trace);
   page += html::strip_section(diagnosis, trace, strip);
   page += html::modules_section(diagnosis);

@@ -88,7 +88,7 @@ std::string devices_of(const Diagnosis& diagnosis) {
 
 std::string breakdown_section(const Diagnosis& diagnosis) {
   const std::vector<BreakdownRow> rows = breakdown_rows(diagnosis);
-  if (rows.empty()) return {};
+  if (rows.empty() || !diagnosis.is_about_steps) return {};
   const double widest = std::ranges::max(rows, {}, &BreakdownRow::percent).percent;
   const StepBreakdown& breakdown = diagnosis.breakdown;
   const std::string busy = percent_text(percent_of(breakdown.busy_total(), breakdown.step));

@@ -1,6 +1,7 @@
 // The sections of the page of a diagnosis. Each is empty where there is nothing to show.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ namespace telltale::html {
 std::string style_sheet();  // with the colours of the palette as classes w0, w1, … for work and h0, h1, … for causes
 
 std::string breakdown_section(const Diagnosis& diagnosis);  // with idle causes and phases
+std::string latencies_section(const Diagnosis& diagnosis);
+std::string threads_section(const Diagnosis& diagnosis);
+std::string counters_section(const Diagnosis& diagnosis);
 std::string findings_section(const Diagnosis& diagnosis, const Trace& trace);
 std::string strip_section(const Diagnosis& diagnosis, const Trace& trace, const StepStrip& strip);
 std::string modules_section(const Diagnosis& diagnosis);
@@ -24,6 +28,14 @@ std::string communication_section(const Diagnosis& diagnosis);
 
 // A heading, a sentence about what is seen, and the body. `id` names the section within the page.
 std::string section(std::string_view id, std::string_view title, std::string_view caption, std::string_view body);
+
+// A table of its own style; rows are <tr> elements.
+struct Heading {
+  std::string_view text;
+  bool is_number = true;
+};
+std::string table_of(std::initializer_list<Heading> headings, const std::string& rows, std::string_view style);
+std::string number_cell(std::string_view text);
 
 // A coloured square that stands before the label it belongs to.
 std::string key_mark(std::string_view style_class);

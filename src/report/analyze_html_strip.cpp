@@ -182,11 +182,13 @@ std::string strip_section(const Diagnosis& diagnosis, const Trace& trace, const 
   if (!strip.streams.empty()) body += queue_lane(diagnosis.queue, strip.window);
   for (const auto& thread : strip.threads) body += track_lane("thread", thread, trace, scale, strip.window);
 
-  const std::string caption = fmt::format(
-      "A typical step, {}. Events too short to be told apart are drawn as one, as high as they fill its "
-      "time.{}",
-      time_text(strip.window.length()), left_out(strip));
-  return section("strip", "One step as it ran", caption, body + keys_of(strip));
+  const bool is_all = diagnosis.timing.source == StepSource::kWhole;
+  const std::string caption =
+      fmt::format("{}, {}. Events too short to be told apart are drawn as one, as high as they fill its time.{}",
+                  is_all ? "All of it" : "A typical " + std::string(diagnosis.is_about_steps ? "step" : "stretch"),
+                  time_text(strip.window.length()), left_out(strip));
+  const std::string_view title = diagnosis.is_about_steps ? "One step as it ran" : "How it ran";
+  return section("strip", title, caption, body + keys_of(strip));
 }
 
 }  // namespace telltale::html

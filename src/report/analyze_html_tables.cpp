@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "analysis/sync_rows.h"
 #include "report/analyze_html_parts.h"
@@ -17,23 +16,6 @@ constexpr std::size_t kMostKernels = 100;
 constexpr std::size_t kKernelsAtOnce = 15;  // the rest unfolds
 constexpr std::size_t kMostRows = 12;
 constexpr std::size_t kLongestName = 110, kLongestTitle = 400;
-
-struct Heading {
-  std::string_view text;
-  bool is_number = true;
-};
-
-std::string table_of(std::initializer_list<Heading> headings, const std::string& rows, std::string_view style) {
-  std::string head;
-  for (const Heading& heading : headings) {
-    head += fmt::format("<th scope=\"col\"{}>{}</th>", heading.is_number ? " class=\"n\"" : "", heading.text);
-  }
-  return fmt::format(
-      "<div class=\"scroll\"><table class=\"{}\"><thead><tr>{}</tr></thead><tbody>\n{}</tbody></table></div>\n", style,
-      head, rows);
-}
-
-std::string number_cell(std::string_view text) { return fmt::format("<td class=\"n\">{}</td>", text); }
 
 std::string percent_or_blank(const std::optional<double>& percent) { return percent ? percent_text(*percent) : ""; }
 

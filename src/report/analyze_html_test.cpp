@@ -201,5 +201,24 @@ TEST(AnalyzeHtml, stays_under_two_megabytes) {
   EXPECT_LT(page.size(), 2'000'000U);
 }
 
+TEST(AnalyzeHtml, shows_requests_and_threads_of_a_server) {
+  const std::string page = page_of(server_diagnosis());
+  EXPECT_EQ(first_fault_of_markup(page), "");
+  EXPECT_TRUE(has(page, "<h1>Each request takes 6.68 ms (p50), 13.3 ms (p99)"));
+  for (const char* section : {"latencies", "threads", "counters", "strip"})
+    EXPECT_TRUE(has(page, "<section id=\"" + std::string(section) + '"')) << section;
+  EXPECT_FALSE(has(page, "<section id=\"breakdown\"")) << "it would divide a step";
+  EXPECT_TRUE(has(
+      page, "3.90 ms in the median and 5.10 ms for one in a hundred; 90 % of that time a thread that serves is idle."));
+  EXPECT_TRUE(has(page, "layer 36 · batch 2"));
+  EXPECT_FALSE(has(page, "One step as it ran"));
+}
+
+TEST(AnalyzeHtml, leaves_requests_and_threads_out_where_a_device_computes) {
+  const std::string page = page_of(sample_diagnosis());
+  for (const char* section : {"latencies", "threads", "counters"})
+    EXPECT_FALSE(has(page, "<section id=\"" + std::string(section) + '"')) << section;
+}
+
 }  // namespace
 }  // namespace telltale

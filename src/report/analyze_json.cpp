@@ -1,6 +1,7 @@
 #include "report/analyze_json.h"
 
 #include <cmath>
+#include <ranges>
 
 #include "analysis/sync_rows.h"
 #include "report/analyze_words.h"
@@ -210,6 +211,65 @@ Json memory_of(const std::optional<MemorySummary>& memory) {
           {"curve", curve}};
 }
 
+Json threads_of(const HostActivity& host) {
+  constexpr std::size_t kMostScopes = 20;
+  return list_of(host.threads, [&](const ThreadActivity& thread) {
+    const auto most = thread.scopes | std::views::take(kMostScopes);
+    return Json{{"track", thread.track},
+                {"name", thread.name},
+                {"busy_ns", thread.busy_ns},
+                {"busy_percent", rounded(host.busy_percent(thread))},
+                {"scopes", list_of(most, [](const ScopeTime& scope) {
+                   return Json{{"name", scope.name},
+                               {"calls", scope.calls},
+                               {"own_ns", scope.own_ns},
+                               {"longest", event_or_null(scope.longest)}};
+                 })}};
+  });
+}
+
+Json waiting_of(const std::optional<SpanWaiting>& waiting) {
+  if (!waiting) return nullptr;
+  return {{"spans", waiting->spans},
+          {"total_ns", waiting->total_ns},
+          {"waiting_ns", waiting->waiting_ns},
+          {"waiting_percent", rounded(waiting->waiting_percent())},
+          {"beside_idle_ns", waiting->beside_idle_ns},
+          {"p50_ns", waiting->p50_ns},
+          {"p99_ns", waiting->p99_ns},
+          {"served_in", waiting->served_in},
+          {"threads", waiting->threads},
+          {"busy_percent", rounded(waiting->busy_percent)}};
+}
+
+Json latencies_of(const std::vector<SpanLatency>& latencies) {
+  return list_of(latencies, [](const SpanLatency& latency) {
+    return Json{{"name", latency.name},
+                {"is_async", latency.is_async},
+                {"count", latency.count},
+                {"unfinished", latency.unfinished},
+                {"p50_ns", latency.p50_ns},
+                {"p90_ns", latency.p90_ns},
+                {"p99_ns", latency.p99_ns},
+                {"max_ns", latency.max_ns},
+                {"total_ns", latency.total_ns},
+                {"longest", event_or_null(latency.longest)},
+                {"waiting", waiting_of(latency.waiting)}};
+  });
+}
+
+Json counters_of(const std::vector<CounterSummary>& counters) {
+  return list_of(counters, [](const CounterSummary& counter) {
+    return Json{{"name", counter.name},
+                {"series", counter.series},
+                {"values", counter.values},
+                {"mean", rounded(counter.mean)},
+                {"minimum", rounded(counter.minimum)},
+                {"maximum", rounded(counter.maximum)},
+                {"last", rounded(counter.last)}};
+  });
+}
+
 Json communication_of(const Communication& communication) {
   return {{"total_ns", communication.total_ns},
           {"exposed_ns", communication.exposed_ns},
@@ -244,6 +304,9 @@ std::string to_json(const Diagnosis& diagnosis, const Trace& trace) {
       {"copies", copies_of(diagnosis)},
       {"communication", communication_of(diagnosis.communication)},
       {"memory", memory_of(diagnosis.memory)},
+      {"threads", threads_of(diagnosis.host)},
+      {"latencies", latencies_of(diagnosis.latencies)},
+      {"counters", counters_of(diagnosis.counters)},
   });
 }
 

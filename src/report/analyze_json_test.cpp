@@ -16,8 +16,9 @@ nlohmann::json answer(const SampleDiagnosis& sample) {
 TEST(AnalyzeJson, has_the_members_of_its_schema) {
   const nlohmann::json json = answer(sample_diagnosis());
   EXPECT_EQ(json["schema"], "telltale.analyze/1");
-  for (const char* member : {"trace", "step", "steps", "breakdown", "idle", "devices", "phases", "modules", "kernels",
-                             "findings", "remarks", "queue", "syncs", "copies", "communication", "memory"}) {
+  for (const char* member :
+       {"trace", "step", "steps", "breakdown", "idle", "devices", "phases", "modules", "kernels", "findings", "remarks",
+        "queue", "syncs", "copies", "communication", "memory", "threads", "latencies", "counters"}) {
     EXPECT_TRUE(json.contains(member)) << member;
   }
 }
@@ -97,6 +98,23 @@ TEST(AnalyzeJson, ignores_evidence_that_is_no_event) {
 TEST(AnalyzeJson, repairs_names_that_are_not_utf8) {
   const nlohmann::json json = answer(sample_diagnosis("bad\xff\"name"));
   EXPECT_EQ(json["kernels"][0]["name"], "bad\xEF\xBF\xBD\"name");
+}
+
+TEST(AnalyzeJson, describes_threads_requests_and_counters) {
+  const nlohmann::json json = answer(server_diagnosis());
+  ASSERT_EQ(json["threads"].size(), 3U);
+  EXPECT_EQ(json["threads"][0], nlohmann::json::parse(R"({"track":0,"name":"worker 0","busy_ns":760000000,
+      "busy_percent":38.0,"scopes":[{"name":"layer","calls":400,"own_ns":720000000,"longest":0},
+      {"name":"batch","calls":100,"own_ns":40000000,"longest":0}]})"));
+  ASSERT_EQ(json["latencies"].size(), 2U);
+  EXPECT_EQ(json["latencies"][0]["waiting"], nlohmann::json::parse(R"({"spans":851,"total_ns":5000000000,
+      "waiting_ns":3600000000,"waiting_percent":72.0,"beside_idle_ns":3240000000,"p50_ns":3900000,"p99_ns":5100000,
+      "served_in":"batch","threads":[0,1],"busy_percent":34.0})"));
+  EXPECT_EQ(json["latencies"][1], nlohmann::json::parse(R"({"name":"batch","is_async":false,"count":251,"unfinished":0,
+      "p50_ns":2390000,"p90_ns":4590000,"p99_ns":9680000,"max_ns":12300000,"total_ns":676000000,"longest":0,
+      "waiting":null})"));
+  EXPECT_EQ(json["counters"][0], nlohmann::json::parse(R"({"name":"queue depth","series":"value","values":1102,
+      "mean":1.445,"minimum":0.0,"maximum":8.0,"last":0.0})"));
 }
 
 }  // namespace

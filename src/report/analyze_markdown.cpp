@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/utf8.h"
+#include "report/activity_words.h"
 #include "report/analyze_words.h"
 #include "report/text_width.h"
 
@@ -35,6 +37,31 @@ std::string breakdown_table(const Diagnosis& diagnosis) {
   for (const BreakdownRow& row : rows) {
     text += fmt::format("| {}{} | {} | {} |\n", row.is_idle ? "idle: " : "", row.label, time_text(row.ns),
                         percent_digits(row.percent));
+  }
+  return text;
+}
+
+std::string activity_tables(const Diagnosis& diagnosis) {
+  std::string text;
+  if (!diagnosis.latencies.empty())
+    text += "\n| repeats | times | p50 | p90 | p99 | max | waits |\n|---|--:|--:|--:|--:|--:|--:|\n";
+  for (const SpanLatency& latency : diagnosis.latencies | std::views::take(kMostActivityRows)) {
+    const LatencyCells cells = latency_cells(latency);
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", markdown_escaped(cells.name), cells.count, cells.p50,
+                        cells.p90, cells.p99, cells.max, cells.waiting.empty() ? "–" : cells.waiting);
+  }
+  const HostActivity& host = diagnosis.host;
+  if (!host.threads.empty())
+    text += fmt::format("\n| thread | busy of {} | in, % |\n|---|--:|---|\n", time_text(host.window_ns));
+  for (const ThreadActivity& thread : host.threads | std::views::take(kMostActivityRows)) {
+    text += fmt::format("| {} | {} | {} |\n", markdown_escaped(thread.name), percent_text(host.busy_percent(thread)),
+                        markdown_escaped(scopes_text(host, thread)));
+  }
+  if (!diagnosis.counters.empty()) text += "\n| counter | mean | least | most |\n|---|--:|--:|--:|\n";
+  for (const CounterSummary& counter : diagnosis.counters | std::views::take(kMostActivityRows)) {
+    const CounterCells cells = counter_cells(counter);
+    text +=
+        fmt::format("| {} | {} | {} | {} |\n", markdown_escaped(cells.name), cells.mean, cells.minimum, cells.maximum);
   }
   return text;
 }
@@ -97,11 +124,13 @@ std::string markdown_escaped(std::string_view text) {
 }
 
 std::string analyze_markdown(const Diagnosis& diagnosis, const Trace& trace) {
-  std::string text = fmt::format("### {}\n\n{}\n", markdown_escaped(subject_line(diagnosis)), headline_text(diagnosis));
+  std::string text =
+      fmt::format("### {}\n\n{}\n", markdown_escaped(subject_line(diagnosis)),
+                  diagnosis.is_about_steps ? headline_text(diagnosis) : markdown_escaped(headline_text(diagnosis)));
   for (const std::string& remark : diagnosis.remarks) text += "\n> " + markdown_escaped(remark) + '\n';
-  text += breakdown_table(diagnosis);
+  text += diagnosis.is_about_steps ? breakdown_table(diagnosis) : activity_tables(diagnosis);
   if (diagnosis.findings.empty()) {
-    text += fmt::format("\n{}\n", kNothingFound);
+    if (diagnosis.is_about_steps) text += fmt::format("\n{}\n", kNothingFound);
   } else {
     text += findings_table(diagnosis);
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "report/analyze_words.h"
 #include "report/testing/sample_diagnosis.h"
 
 namespace telltale {
@@ -77,6 +78,30 @@ TEST(AnalyzeMarkdown, fences_code_that_has_fences) {
   SampleDiagnosis sample = sample_diagnosis();
   sample.diagnosis.findings[0].fix.code = "+ a\n```\n<img src=x>";
   EXPECT_NE(text_of(sample).find("\n````diff\n+ a\n```\n<img src=x>\n````\n"), std::string::npos);
+}
+
+TEST(AnalyzeMarkdown, has_tables_of_requests_threads_and_counters) {
+  SampleDiagnosis sample = server_diagnosis();
+  sample.diagnosis.host.threads[1].name = "a|b";
+  const std::string expected = R"(
+| repeats | times | p50 | p90 | p99 | max | waits |
+|---|--:|--:|--:|--:|--:|--:|
+| request | 851 | 6.68 ms | 9.58 ms | 13.3 ms | 17.4 ms | 72 % |
+| batch | 251 | 2.39 ms | 4.59 ms | 9.68 ms | 12.3 ms | – |
+
+| thread | busy of 2.00 s | in, % |
+|---|--:|---|
+| worker 0 | 38 % | layer 36 · batch 2 |
+| a\|b | 30 % | layer 30 |
+| clients | 0.2 % |  |
+
+| counter | mean | least | most |
+|---|--:|--:|--:|
+| queue depth | 1.45 | 0 | 8 |
+)";
+  const std::string text = text_of(sample);
+  EXPECT_NE(text.find(expected), std::string::npos) << text;
+  EXPECT_EQ(text.find(kNothingFound), std::string::npos);
 }
 
 }  // namespace

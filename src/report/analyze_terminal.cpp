@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/activity_terminal.h"
 #include "report/analyze_words.h"
 #include "report/text_width.h"
 
@@ -209,11 +210,12 @@ std::string footer(const Diagnosis& diagnosis, const Trace& trace, const TextSty
 
 std::string analyze_text(const Diagnosis& diagnosis, const Trace& trace, const TextStyle& style) {
   std::string text = style.faint(cut_to_width(subject_line(diagnosis), style.width)) + '\n' +
-                     style.bold(paragraph(headline_text(diagnosis), "", style)) + breakdown_of(diagnosis, style);
+                     style.bold(paragraph(headline_text(diagnosis), "", style)) +
+                     (diagnosis.is_about_steps ? breakdown_of(diagnosis, style) : activity_text(diagnosis, style));
   if (const std::string remarks = remarks_of(diagnosis, style); !remarks.empty()) text += '\n' + remarks;
   std::size_t number = 0;
   for (const Finding& finding : diagnosis.findings) text += finding_lines(diagnosis, finding, ++number, style);
-  if (diagnosis.findings.empty()) text += '\n' + paragraph(kNothingFound, "", style);
+  if (diagnosis.findings.empty() && diagnosis.is_about_steps) text += '\n' + paragraph(kNothingFound, "", style);
   return text + footer(diagnosis, trace, style);
 }
 

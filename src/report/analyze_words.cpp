@@ -9,6 +9,7 @@
 #include <map>
 
 #include "advise/rule_info.h"
+#include "report/activity_words.h"
 #include "report/text_width.h"
 #include "report/units.h"
 
@@ -35,6 +36,7 @@ std::string_view waits_for(HostWork cause) {
       "for the memory allocator",
       "for compilation",
       "for Python's garbage collector",
+      "for the program's own work on the host",
       "for something the trace does not show",
   };
   return kPhrases[static_cast<std::size_t>(cause)];
@@ -126,8 +128,8 @@ std::string bytes_text(std::int64_t bytes) { return without_double_blanks(format
 
 std::string_view label_of(HostWork work) {
   constexpr std::array<std::string_view, kHostWorkCount> kLabels = {
-      "data loading", "sync",      "launching",          "Python",  "operators", "copies",
-      "allocator",    "compiling", "garbage collection", "unknown",
+      "data loading", "sync",      "launching",          "Python", "operators", "copies",
+      "allocator",    "compiling", "garbage collection", "scopes", "unknown",
   };
   return kLabels[static_cast<std::size_t>(work)];
 }
@@ -168,10 +170,12 @@ std::string steps_label(const StepTiming& timing) {
 }
 
 std::string subject_line(const Diagnosis& diagnosis) {
+  if (!diagnosis.is_about_steps) return activity_subject(diagnosis);
   return fmt::format("{} · {} · {}", file_label(diagnosis), device_names(diagnosis), steps_label(diagnosis.timing));
 }
 
 Headline headline(const Diagnosis& diagnosis) {
+  if (!diagnosis.is_about_steps) return activity_headline(diagnosis);
   if (diagnosis.recorded_ns <= 0) return {"The trace has no time in it that could be divided.", ""};
   return {step_sentence(diagnosis),
           diagnosis.breakdown.has_device ? device_sentence(diagnosis) : host_sentence(diagnosis)};

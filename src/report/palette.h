@@ -97,6 +97,8 @@ constexpr Colour colour_of(HostWork work) {
       return {0xee, 0x8a, 0xa8, 211};
     case HostWork::kGarbageCollection:
       return {0x7a, 0x22, 0x22, 88};
+    case HostWork::kScopes:
+      return {0xb5, 0x89, 0x00, 136};
     case HostWork::kUnknown:
       break;
   }

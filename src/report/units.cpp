@@ -63,6 +63,15 @@ std::string format_count(std::int64_t count) {
   return text;
 }
 
+std::string format_number(double number) {
+  constexpr double kLargestWhole = 1e15;
+  const double size = std::abs(number);
+  if (size < kLargestWhole && (number == std::round(number) || size >= 999.5)) {
+    return format_count(static_cast<std::int64_t>(std::round(number)));
+  }
+  return size < 1 || size >= kLargestWhole ? fmt::format("{:.3g}", number) : digits(number);
+}
+
 std::string format_share(double share) { return fmt::format("{:.1f} %", share * 100); }
 
 }  // namespace telltale

@@ -14,5 +14,6 @@ std::string format_bytes(std::int64_t bytes);       // "478 MiB", "-1.00 KiB", "
 std::string format_flops(std::int64_t operations);  // "102 GFLOP"
 std::string format_count(std::int64_t count);       // "12,345"
 std::string format_share(double share);             // of 1: "29.8 %"
+std::string format_number(double number);           // without a unit: "1.83", "12", "12,345", "0.00125"
 
 }  // namespace telltale

@@ -58,5 +58,16 @@ TEST(Units, shares_have_one_decimal) {
   EXPECT_EQ(format_share(1), "100.0 %");
 }
 
+TEST(Units, numbers_without_a_unit_have_three_digits_or_are_whole) {
+  EXPECT_EQ(format_number(0), "0");
+  EXPECT_EQ(format_number(12), "12");
+  EXPECT_EQ(format_number(1.834), "1.83");
+  EXPECT_EQ(format_number(-18.34), "-18.3");
+  EXPECT_EQ(format_number(183.4), "183");
+  EXPECT_EQ(format_number(12345.6), "12,346");
+  EXPECT_EQ(format_number(0.00125), "0.00125");
+  EXPECT_EQ(format_number(2.5e18), "2.5e+18");
+}
+
 }  // namespace
 }  // namespace telltale

@@ -19,7 +19,7 @@ constexpr double kLargestShareWithoutWork = 0.05;
 constexpr double kLargestShareWithoutLaunch = 0.5;
 // Ways in which a reader lost events.
 constexpr auto kLosses =
-    std::to_array<Anomaly>({Anomaly::kTruncated, Anomaly::kMalformedEvent, Anomaly::kNotAnEvent, Anomaly::kMissingPhase,
+    std::to_array<Anomaly>({Anomaly::kMalformedEvent, Anomaly::kNotAnEvent, Anomaly::kMissingPhase,
                             Anomaly::kMissingTime, Anomaly::kMissingDuration, Anomaly::kNegativeDuration});
 
 struct Launches {
@@ -63,10 +63,14 @@ void add_missing_records(const Facts& facts, std::vector<std::string>& reasons) 
                                   launches.works));
   std::uint64_t lost = 0;
   for (const Anomaly anomaly : kLosses) lost += facts.trace.anomalies.count(anomaly);
-  if (facts.trace.anomalies.count(Anomaly::kTruncated) > 0)
+  // Our own recordings are whole up to where they break off.
+  if (facts.trace.anomalies.count(Anomaly::kTruncated) > 0 && facts.trace.format != "tell")
     reasons.emplace_back("the file ends in the middle");
   else if (lost > 0)
     reasons.push_back(fmt::format("{} events of the file could not be read as they are", lost));
+  if (const std::uint64_t dropped = facts.trace.anomalies.count(Anomaly::kDroppedEvents); dropped > 0)
+    reasons.push_back(fmt::format("{} events were dropped while it was recorded", dropped));
+  if (facts.trace.anomalies.count(Anomaly::kDamagedChunk) > 0) reasons.emplace_back("parts of the file are damaged");
 }
 
 double variation_of(const std::vector<StepSpan>& steps) {
@@ -82,6 +86,7 @@ double variation_of(const std::vector<StepSpan>& steps) {
 }
 
 void add_doubts_about_steps(const Facts& facts, std::vector<std::string>& reasons) {
+  if (!facts.diagnosis.is_about_steps) return;
   const StepTiming& timing = facts.diagnosis.timing;
   const double variation = variation_of(timing.steps);
   if (timing.source == StepSource::kWhole)
@@ -90,6 +95,17 @@ void add_doubts_about_steps(const Facts& facts, std::vector<std::string>& reason
     reasons.emplace_back("it has only one step");
   else if (variation > kLargestVariation)
     reasons.push_back(fmt::format("its steps vary by {:.0f} %", 100 * variation));
+}
+
+Fix fix_for(const Facts& facts) {
+  if (!facts.diagnosis.is_about_steps) {
+    return {"other", "Record again; a recorder with more memory, or one that may wait, drops nothing.",
+            "+ options.memory_limit = 256 << 20;\n+ options.policy = TELLTALE_BLOCK;"};
+  }
+  return {"other", "Record again: some steps of warming up, then at least three that are alike, to the end.",
+          "+ activities = [ProfilerActivity.CPU, ProfilerActivity.CUDA]\n"
+          "+ with profile(activities=activities, schedule=schedule(wait=1, warmup=3, active=3)) as prof:\n"
+          "+     for batch in loader:\n+         train_step(batch)\n+         prof.step()"};
 }
 
 std::vector<Finding> find(const Facts& facts) {
@@ -101,10 +117,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "The trace is not fit for a sure diagnosis";
   finding.explanation = fmt::format("Take all numbers with care: {}.", fmt::join(reasons, "; "));
   finding.confidence = Confidence::kHigh;
-  finding.fix = {"other", "Record again: some steps of warming up, then at least three that are alike, to the end.",
-                 "+ activities = [ProfilerActivity.CPU, ProfilerActivity.CUDA]\n"
-                 "+ with profile(activities=activities, schedule=schedule(wait=1, warmup=3, active=3)) as prof:\n"
-                 "+     for batch in loader:\n+         train_step(batch)\n+         prof.step()"};
+  finding.fix = fix_for(facts);
   return {finding};
 }
 

@@ -75,6 +75,31 @@ TEST(TraceUnfitRule, tells_of_files_that_end_in_the_middle_and_of_lost_events) {
             "Take all numbers with care: 2 events of the file could not be read as they are.");
 }
 
+TEST(TraceUnfitRule, tells_of_what_the_recorder_dropped_and_of_damage) {
+  ProgramSketch dropped = program_of({kMillisecond, kMillisecond});
+  dropped.sketch().trace().anomalies.add_many(Anomaly::kDroppedEvents, 800, 0, "for want of memory");
+  dropped.sketch().trace().anomalies.add(Anomaly::kDamagedChunk, 0);
+  EXPECT_EQ(
+      what_is_wrong(dropped.build()),
+      "Take all numbers with care: 800 events were dropped while it was recorded; parts of the file are damaged.");
+}
+
+TEST(TraceUnfitRule, takes_a_recording_that_broke_off_as_whole_up_to_there) {
+  ProgramSketch killed = program_of({kMillisecond, kMillisecond});
+  killed.sketch().trace().format = "tell";
+  killed.sketch().trace().anomalies.add(Anomaly::kTruncated, 0);
+  killed.sketch().trace().anomalies.add(Anomaly::kUnfinishedRecording, 0);
+  EXPECT_EQ(what_is_wrong(killed.build()), "");
+}
+
+TEST(TraceUnfitRule, expects_no_steps_of_a_program_without_a_framework) {
+  TraceSketch server;
+  const TrackId worker = server.thread("worker");
+  server.event(worker, Kind::kAnnotation, "batch", 0, 10);
+  server.event(worker, Kind::kAnnotation, "batch", 1000, 1500);
+  EXPECT_EQ(what_is_wrong(server.build()), "");
+}
+
 TEST(TraceUnfitRule, tells_all_reasons_of_an_empty_trace) {
   EXPECT_EQ(what_is_wrong(Trace{}), "Take all numbers with care: it marks no steps and repeats nothing.");
 }

@@ -26,6 +26,12 @@ TrackId TraceSketch::stream(DeviceId device, std::int64_t number) {
   return id;
 }
 
+TrackId TraceSketch::async_spans() {
+  const TrackId id = thread("spans");
+  trace_.tracks[id].kind = TrackKind::kAsync;
+  return id;
+}
+
 TraceSketch::Handle TraceSketch::event(TrackId track, Kind kind, std::string_view name, Nanoseconds start,
                                        Nanoseconds end) {
   events_.push_back(
@@ -66,8 +72,21 @@ void TraceSketch::allocate(TrackId track, Nanoseconds time, std::int64_t bytes, 
   memory.event.push_back(kNoEvent);
 }
 
+void TraceSketch::count(std::string_view counter, Nanoseconds time, double value) {
+  Counters& counters = trace_.counters;
+  const StringId name = trace_.strings.intern(counter);
+  if (counters.series.empty() || counters.series.back().name != name) {
+    const auto first = static_cast<std::uint32_t>(counters.size());
+    counters.series.push_back({name, trace_.strings.intern("value"), 0, first, 0});
+  }
+  ++counters.series.back().count;
+  counters.time.push_back(time);
+  counters.value.push_back(value);
+}
+
 Trace TraceSketch::build() {
   place_events();
+  for (const auto& [from, to] : flows_) trace_.flows.push_back({kEmptyString, ids_[from], ids_[to]});
   for (EventId event = 0; event < trace_.events.size(); ++event) {
     trace_.events.parent.push_back(innermost_around(event));
   }

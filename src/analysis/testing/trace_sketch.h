@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trace/trace.h"
@@ -20,6 +21,7 @@ class TraceSketch {
   TraceSketch();
   TrackId thread(std::string_view name);
   TrackId stream(DeviceId device, std::int64_t number);
+  TrackId async_spans();  // where spans of no thread stand
 
   Handle event(TrackId track, Kind kind, std::string_view name, Nanoseconds start, Nanoseconds end);
   Handle op(TrackId track, std::string_view name, Nanoseconds start, Nanoseconds end) {
@@ -48,6 +50,11 @@ class TraceSketch {
   void set_collective(Handle event, CollectiveInfo info) { events_[event].collective = info; }
   // Negative bytes free what was allocated at the address.
   void allocate(TrackId track, Nanoseconds time, std::int64_t bytes, DeviceId device, std::uint64_t address = 0);
+
+  // An arrow.
+  void flow(Handle from, Handle to) { flows_.emplace_back(from, to); }
+  // Values of a counter must be given in the order of time, those of one counter after the other.
+  void count(std::string_view counter, Nanoseconds time, double value);
 
   // What no other member fills in may be set here, before build().
   Trace& trace() { return trace_; }
@@ -79,6 +86,7 @@ class TraceSketch {
   Trace trace_;
   std::vector<SketchedEvent> events_;
   std::vector<EventId> ids_;
+  std::vector<std::pair<Handle, Handle>> flows_;
 };
 
 }  // namespace telltale

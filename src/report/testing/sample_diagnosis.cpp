@@ -221,4 +221,34 @@ SampleDiagnosis healthy_host_diagnosis() {
   return {sketch.build(), std::move(diagnosis)};
 }
 
+SampleDiagnosis server_diagnosis() {
+  TraceSketch sketch;
+  const TrackId zero = sketch.thread("worker 0"), one = sketch.thread("worker 1"), clients = sketch.thread("clients");
+  sketch.event(zero, Kind::kAnnotation, "batch", 0, 2000 * kMillisecond);
+  Diagnosis diagnosis;
+  diagnosis.path = "runs/server.tell";
+  diagnosis.is_about_steps = false;
+  diagnosis.timing.steps = {{0, {0, 2000 * kMillisecond}, {}, 0}};
+  diagnosis.timing.window = {0, 2000 * kMillisecond};
+  diagnosis.recorded_ns = diagnosis.unobserved_ns = 2000 * kMillisecond;
+  diagnosis.breakdown.step = 2000 * kMillisecond;
+  set(diagnosis.breakdown.idle, HostWork::kScopes, 2000 * kMillisecond);
+  diagnosis.host.window_ns = 2000 * kMillisecond;
+  diagnosis.host.threads = {{zero,
+                             "worker 0",
+                             760 * kMillisecond,
+                             {{"layer", 400, 720 * kMillisecond, 0}, {"batch", 100, 40 * kMillisecond, 0}}},
+                            {one, "worker 1", 600 * kMillisecond, {{"layer", 351, 600 * kMillisecond, 0}}},
+                            {clients, "clients", 4 * kMillisecond, {{"enqueue", 851, 4 * kMillisecond, 0}}}};
+  SpanLatency request{"request", true, 851, 0, 6'680'000, 9'580'000, 13'300'000, 17'400'000, 5'000 * kMillisecond,
+                      0,         {}};
+  request.waiting = SpanWaiting{
+      851, 5'000 * kMillisecond, 3'600 * kMillisecond, 3'240 * kMillisecond, 3'900'000, 5'100'000, "batch", {zero, one},
+      34};
+  diagnosis.latencies = {request,
+                         {"batch", false, 251, 0, 2'390'000, 4'590'000, 9'680'000, 12'300'000, 676'000'000, 0, {}}};
+  diagnosis.counters = {{"queue depth", "value", 1102, 0, 8, 0, 1.445}};
+  return {sketch.build(), std::move(diagnosis)};
+}
+
 }  // namespace telltale
