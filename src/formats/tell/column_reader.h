@@ -60,11 +60,11 @@ class ColumnReader {
     assign(bits, static_cast<std::int64_t>(next()));
     value = std::bit_cast<float>(bits);
   }
-  template <typename Value, std::size_t count>
-  void choice(Value& value, const Value (&numbers)[count]) {
+  template <typename Value, std::size_t kCount>
+  void choice(Value& value, const Value (&numbers)[kCount]) {
     const std::uint64_t number = next();
-    is_possible_ &= number < count;
-    value = numbers[number < count ? number : 0];
+    is_possible_ &= number < kCount;
+    value = numbers[number < kCount ? number : 0];
   }
   void flag(bool& value) { value = next() != 0; }
   void words(std::string& value);

@@ -48,8 +48,8 @@ class ColumnWriter {
   }
   void real(double value) { fixed(std::bit_cast<std::uint64_t>(value)); }
   void real(float value) { put(std::bit_cast<std::uint32_t>(value)); }
-  template <typename Value, std::size_t count>
-  void choice(Value value, const Value (&numbers)[count]) {
+  template <typename Value, std::size_t kCount>
+  void choice(Value value, const Value (&numbers)[kCount]) {
     put(static_cast<std::uint64_t>(std::ranges::find(numbers, value) - std::begin(numbers)));
   }
   void flag(bool value) { put(value ? 1 : 0); }

@@ -68,12 +68,13 @@ class Reading {
       }
       const auto payload = Payload::open(frame);
       const bool is_known = frame.kind() >= ChunkKind::kSession && frame.kind() <= ChunkKind::kIndex;
-      if (!payload)
-        note_damage(1, frame.offset);
-      else if (!is_known)
+      if (payload && !is_known) {
         anomalies_.add(Anomaly::kUnknownChunk, frame.offset, "kind " + std::to_string(frame.header.kind));
-      else if (frame.kind() != ChunkKind::kIndex && !definitions_.take(frame.kind(), payload->reader()))
-        note_damage(1, frame.offset);
+        continue;
+      }
+      const bool is_sound =
+          payload && (frame.kind() == ChunkKind::kIndex || definitions_.take(frame.kind(), payload->reader()));
+      if (!is_sound) note_damage(1, frame.offset);
     }
     if (definitions_.repaired_texts() > 0)
       anomalies_.add_many(Anomaly::kInvalidUtf8, definitions_.repaired_texts(), 0, {});

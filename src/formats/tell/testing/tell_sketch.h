@@ -24,7 +24,7 @@ std::uint32_t slow_crc32c(std::string_view bytes);
 // The payload of a chunk of records.
 class RecordsSketch {
  public:
-  RecordsSketch(std::uint64_t track, std::uint64_t before = 0) : track_(track), before_(before) {}
+  explicit RecordsSketch(std::uint64_t track, std::uint64_t before = 0) : track_(track), before_(before) {}
 
   // `values` are the fields of the site, one after the other.
   RecordsSketch& span(std::uint64_t site, std::uint64_t start, std::uint64_t duration, std::string_view values = {});
