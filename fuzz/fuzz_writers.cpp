@@ -24,7 +24,9 @@ class TextSink : public ByteSink {
   std::string text;
 };
 
-std::string written(const Trace& trace, StreamWriter writer) {
+using Writer = decltype(OutputFormat::write);
+
+std::string written(const Trace& trace, Writer writer) {
   TextSink sink;
   TextWriter out(sink);
   writer(trace, out, {});
@@ -56,8 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   using namespace telltale;
   auto trace = fuzzing::trace_in(fuzzing::trace_from_bytes({bytes, size}));
   if (!trace) return 0;
-  for (const OutputFormat& format : output_formats())
-    if (const auto* writer = std::get_if<StreamWriter>(&format.writer)) fuzzing::written(*trace, *writer);
+  for (const OutputFormat& format : output_formats()) fuzzing::written(*trace, format.write);
   if (!fuzzing::has_unbelievable_duration(*trace)) fuzzing::check_round_trip(*trace);
   return 0;
 }

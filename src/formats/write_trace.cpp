@@ -13,26 +13,17 @@
 namespace telltale {
 namespace {
 
-Result<LeftOutList> write_stream(StreamWriter write, const Trace& trace, const std::string& path,
-                                 const std::string& name, const WriteProgress& progress) {
-  auto file = FileSink::open(path, name);
+// `name` is what the file is to be called; `path` is where it is written until then.
+Result<LeftOutList> write_to(const std::string& path, const std::string& name, const Trace& trace,
+                             const OutputFormat& format, const WriteProgress& progress) {
+  auto file = FileSink::open(path, name == "-" ? std::string() : name);
   if (!file) return std::unexpected(file.error());
   const auto sink = compressing_sink(without_compression(name).compression, **file);
   TextWriter out(*sink);
-  LeftOutList left_out = write(trace, out, progress);
+  LeftOutList left_out = format.write(trace, out, progress);
   if (const auto finished = out.finish(); !finished && !(*file)->has_lost_its_reader())
     return std::unexpected(finished.error());
   return left_out;
-}
-
-Result<LeftOutList> write_to(const OutputFormat& format, const Trace& trace, const std::string& path,
-                             const std::string& name, const WriteProgress& progress) {
-  if (const auto* write = std::get_if<StreamWriter>(&format.writer))
-    return write_stream(*write, trace, path, name, progress);
-  if (path == "-") return failure(std::string(format.name) + " is no stream; name a file", "standard output");
-  if (without_compression(name).compression != Compression::kNone)
-    return failure(std::string(format.name) + " is compressed already; leave the last ending away", name);
-  return std::get<FileWriter>(format.writer)(trace, path, progress);
 }
 
 }  // namespace
@@ -70,10 +61,10 @@ const OutputFormat* format_of_file(std::string_view path) {
 
 Result<LeftOutList> write_trace(const Trace& trace, const OutputFormat& format, const std::string& path,
                                 const WriteOptions& options) {
-  if (path == "-") return write_to(format, trace, path, path, options.progress);
+  if (path == "-") return write_to(path, path, trace, format, options.progress);
   auto file = PendingFile::reserve(path, options.existing);
   if (!file) return std::unexpected(file.error());
-  auto left_out = write_to(format, trace, file->path(), path, options.progress);
+  auto left_out = write_to(file->path(), path, trace, format, options.progress);
   if (!left_out) return left_out;
   if (const auto committed = file->commit(); !committed) return std::unexpected(committed.error());
   return left_out;

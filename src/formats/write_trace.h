@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "base/error.h"
@@ -15,16 +14,11 @@
 
 namespace telltale {
 
-// Most formats are a stream of bytes, which may be compressed or go to a pipe.
-using StreamWriter = LeftOutList (*)(const Trace& trace, TextWriter& out, const WriteProgress& progress);
-// Others write their file themselves.
-using FileWriter = Result<LeftOutList> (*)(const Trace& trace, const std::string& path, const WriteProgress& progress);
-
 struct OutputFormat {
   std::string_view name;                     // the word on the command line
   std::vector<std::string_view> extensions;  // how its files end, compression left aside; the usual one first
   std::string_view description;
-  std::variant<StreamWriter, FileWriter> writer;
+  LeftOutList (*write)(const Trace& trace, TextWriter& out, const WriteProgress& progress);
 };
 
 std::span<const OutputFormat> output_formats();

@@ -1,4 +1,5 @@
-// A file that bears its name only once it is complete: it is written under another name beside it, and renamed.
+// A file that bears its name only once it is complete. Until then it has none at all where the file system can do that,
+// so that nothing is left of it whatever happens to this process; elsewhere it has another name beside its own.
 #pragma once
 
 #include <string>
@@ -19,17 +20,22 @@ class PendingFile {
   ~PendingFile();
 
   // Where to write.
-  const std::string& path() const { return temporary_path_; }
+  const std::string& path() const { return written_path_; }
   // Gives the file its name. Only after everything is written and closed.
   Result<void> commit();
 
  private:
-  PendingFile(std::string temporary_path, std::string final_path)
-      : temporary_path_(std::move(temporary_path)), final_path_(std::move(final_path)) {}
-  bool is_direct() const { return temporary_path_ == final_path_; }
+  PendingFile(std::string final_path, Existing existing) : final_path_(std::move(final_path)), existing_(existing) {}
+  bool open_nameless();
+  Result<void> open_named();
+  Result<void> name_it();
+  // A name beside the final one that nobody uses.
+  std::string name_beside(int attempt) const;
 
-  std::string temporary_path_, final_path_;
-  bool is_pending_ = true;
+  std::string written_path_, final_path_;
+  Existing existing_;
+  int nameless_ = -1;                // the descriptor that keeps a file without a name alive
+  bool has_temporary_name_ = false;  // which is written_path_
 };
 
 }  // namespace telltale
