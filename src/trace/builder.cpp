@@ -310,7 +310,8 @@ void Assembly::order_counters() {
   Counters& counters = trace_.counters;
   for (const EventBatch& batch : batches_) {
     for (const BatchCounter& counter : batch.counters) {
-      const auto [at, is_new] = known.emplace(SeriesKey{counter.track, counter.name, counter.series}, values.size());
+      const auto [at, is_new] =
+          known.try_emplace(SeriesKey{counter.track, counter.name, counter.series}, values.size());
       if (is_new) {
         values.emplace_back();
         counters.series.push_back({counter.name, counter.series, counter.track, 0, 0});

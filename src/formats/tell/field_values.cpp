@@ -50,6 +50,47 @@ void append_number(std::string& out, Number number) {
   out.append(digits, end);
 }
 
+void append_float(std::string& out, double value) {
+  if (std::isfinite(value))
+    append_number(out, value);
+  else
+    append_json_string(out, std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+}
+
+// The columns of operator inputs and launch sizes hold lists, which a text field spells as JSON.
+void append_text(std::string& out, std::string_view text, ArgumentKey key) {
+  const bool holds_list = is_operator_input(key) || key == ArgumentKey::kGrid || key == ArgumentKey::kBlock;
+  const auto list = holds_list && text.starts_with('[') ? kineto::compact_json(text) : std::nullopt;
+  if (list)
+    out += *list;
+  else
+    append_json_string(out, text);
+}
+
+void append_shape(std::string& out, ByteReader& column, ArgumentKey key) {
+  const bool is_list_of_shapes = key == ArgumentKey::kInputShapes || key == ArgumentKey::kInputStrides;
+  out += is_list_of_shapes ? "[[" : "[";
+  const std::uint64_t rank = column.varint();
+  for (std::uint64_t i = 0; i < rank && column.is_good(); ++i) {
+    if (i > 0) out += ',';
+    append_number(out, column.signed_varint());
+  }
+  out += is_list_of_shapes ? "]]" : "]";
+}
+
+void append_value(std::string& out, const FieldPlan::Field& field, ByteReader& column) {
+  switch (field.type) {
+    case FieldType::kInteger:
+      return append_number(out, column.signed_varint());
+    case FieldType::kFloat:
+      return append_float(out, column.float64());
+    case FieldType::kText:
+      return append_text(out, read_text(column), field.key);
+    case FieldType::kShape:
+      return append_shape(out, column, field.key);
+  }
+}
+
 }  // namespace
 
 FieldPlan::FieldPlan(const Site& site, const Sites& sites, Kind kind) {
@@ -69,73 +110,38 @@ FieldPlan::FieldPlan(const Site& site, const Sites& sites, Kind kind) {
     planned.type = site.fields[i].type;
     planned.key = is_first && is_held(key, kind, has_grid, has_collective) ? key : ArgumentKey::kUnknown;
     append_json_string(planned.quoted_name, sites[site.fields[i].name]);
+    planned.quoted_name += ':';
   }
 }
 
-const kineto::EventFields& FieldValues::read(const FieldPlan& plan, ByteReader& column) {
+bool FieldPlan::has_columns() const {
+  return std::ranges::any_of(fields_, [](const Field& field) { return field.key != ArgumentKey::kUnknown; });
+}
+
+void FieldValues::read(const FieldPlan& plan, ByteReader& column) {
   text_.clear();
+  others_.clear();
   parts_.clear();
   fields_.reset(nullptr);
   for (const FieldPlan::Field& field : plan.fields()) {
+    if (field.key == ArgumentKey::kUnknown) {
+      others_ += others_.empty() ? '{' : ',';
+      others_ += field.quoted_name;
+      append_value(others_, field, column);
+      continue;
+    }
     const std::size_t begin = text_.size();
-    append_value(field, column);
-    parts_.push_back({begin, text_.size()});
+    append_value(text_, field, column);
+    parts_.push_back({field.key, begin, text_.size()});
     text_ += ',';
   }
+  if (!others_.empty()) others_ += '}';
+  if (parts_.empty()) return;
   text_.append(kineto::kPaddingBytes, kineto::kPadding);
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const FieldPlan::Field& field = plan.fields()[i];
-    const kineto::ValueSpan value{text_.data() + parts_[i].begin, text_.data() + parts_[i].end};
-    if (field.key == ArgumentKey::kUnknown) {
-      const std::string& name = field.quoted_name;
-      fields_.unknown_arguments.push_back({{name.data() + 1, name.data() + name.size() - 1, false}, value});
-    } else {
-      fields_.has_argument |= std::uint64_t{1} << static_cast<unsigned>(field.key);
-      fields_.argument[static_cast<std::size_t>(field.key)] = value;
-    }
+  for (const Part& part : parts_) {
+    fields_.has_argument |= std::uint64_t{1} << static_cast<unsigned>(part.key);
+    fields_.argument[static_cast<std::size_t>(part.key)] = {text_.data() + part.begin, text_.data() + part.end};
   }
-  return fields_;
-}
-
-void FieldValues::append_value(const FieldPlan::Field& field, ByteReader& column) {
-  switch (field.type) {
-    case FieldType::kInteger:
-      return append_number(text_, column.signed_varint());
-    case FieldType::kFloat:
-      return append_float(column.float64());
-    case FieldType::kText:
-      return append_text(read_text(column), field.key);
-    case FieldType::kShape:
-      return append_shape(column, field.key);
-  }
-}
-
-void FieldValues::append_float(double value) {
-  if (std::isfinite(value))
-    append_number(text_, value);
-  else
-    append_json_string(text_, std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
-}
-
-// The columns of operator inputs and launch sizes hold lists, which a text field spells as JSON.
-void FieldValues::append_text(std::string_view text, ArgumentKey key) {
-  const bool holds_list = is_operator_input(key) || key == ArgumentKey::kGrid || key == ArgumentKey::kBlock;
-  const auto list = holds_list && text.starts_with('[') ? kineto::compact_json(text) : std::nullopt;
-  if (list)
-    text_ += *list;
-  else
-    append_json_string(text_, text);
-}
-
-void FieldValues::append_shape(ByteReader& column, ArgumentKey key) {
-  const bool is_list_of_shapes = key == ArgumentKey::kInputShapes || key == ArgumentKey::kInputStrides;
-  text_ += is_list_of_shapes ? "[[" : "[";
-  const std::uint64_t rank = column.varint();
-  for (std::uint64_t i = 0; i < rank && column.is_good(); ++i) {
-    if (i > 0) text_ += ',';
-    append_number(text_, column.signed_varint());
-  }
-  text_ += is_list_of_shapes ? "]]" : "]";
 }
 
 }  // namespace telltale::tell

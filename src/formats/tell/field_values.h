@@ -21,9 +21,11 @@ class FieldPlan {
     FieldType type = FieldType::kInteger;
     // The column that holds it; kUnknown where none does for this kind of event, so that it is kept by its name.
     kineto::ArgumentKey key = kineto::ArgumentKey::kUnknown;
-    std::string quoted_name;
+    std::string quoted_name;  // and a colon
   };
   const std::vector<Field>& fields() const { return fields_; }
+  // Whether some column holds one of them.
+  bool has_columns() const;
 
  private:
   std::vector<Field> fields_;
@@ -32,20 +34,21 @@ class FieldPlan {
 // Used by one thread.
 class FieldValues {
  public:
-  // Takes the values of one record out of the column. What it returns is valid until the next call and as long as the
-  // plan.
-  const kineto::EventFields& read(const FieldPlan& plan, ByteReader& column);
+  // Takes the values of one record out of the column. The results below are valid until the next call.
+  void read(const FieldPlan& plan, ByteReader& column);
+
+  // Those that columns hold.
+  const kineto::EventFields& fields() const { return fields_; }
+  // A JSON object of all others; empty when there are none.
+  std::string_view others() const { return others_; }
 
  private:
   struct Part {
+    kineto::ArgumentKey key = kineto::ArgumentKey::kUnknown;
     std::size_t begin = 0, end = 0;  // of text_
   };
-  void append_value(const FieldPlan::Field& field, ByteReader& column);
-  void append_float(double value);
-  void append_text(std::string_view text, kineto::ArgumentKey key);
-  void append_shape(ByteReader& column, kineto::ArgumentKey key);
 
-  std::string text_;
+  std::string text_, others_;
   std::vector<Part> parts_;
   kineto::EventFields fields_;
 };

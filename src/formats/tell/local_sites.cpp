@@ -85,7 +85,8 @@ LocalSite::Side LocalSites::side(const Site& site, Kind kind, Kind kind_told) {
   LocalSite::Side side;
   side.kind = kind;
   side.plan = FieldPlan(site, sites_, kind);
-  side.has_details = !site.fields.empty() || kind == Kind::kMemcpy || kind == Kind::kMemset || kind == Kind::kSync;
+  side.has_values = !site.fields.empty();
+  side.has_details = side.plan.has_columns() || kind == Kind::kMemcpy || kind == Kind::kMemset || kind == Kind::kSync;
   const std::string_view category = sites_[site.category];
   bool is_known = false;
   const bool says_kind = telltale::kind_of(category, {}, is_known) == kind && is_known;

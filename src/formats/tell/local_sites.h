@@ -19,7 +19,8 @@ struct LocalSite {
   struct Side {
     Kind kind = Kind::kOther;
     StringId category = kEmptyString;  // what the kind does not tell
-    bool has_details = false;
+    bool has_values = false;           // in the column of values
+    bool has_details = false;          // beyond its own columns and other arguments
     FieldPlan plan;
   };
   Side host;     // spans on threads

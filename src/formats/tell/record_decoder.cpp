@@ -26,7 +26,12 @@ bool has_site(RecordType type) {
 }  // namespace
 
 RecordDecoder::RecordDecoder(const Definitions& definitions, const Places& places, LocalNames& names)
-    : definitions_(definitions), places_(places), names_(names), details_(names), sites_(definitions.sites, names) {}
+    : definitions_(definitions),
+      places_(places),
+      names_(names),
+      details_(names),
+      sites_(definitions.sites, names),
+      process_(local_id(places.process(), names)) {}
 
 DecodedRecords RecordDecoder::decode(const Frame& frame) {
   const auto payload = Payload::open(frame);
@@ -42,7 +47,6 @@ DecodedRecords RecordDecoder::decode(const Frame& frame) {
     *column = reader.bytes(reader.varint());
   if (!reader.is_good() || columns.types.left() != chunk.decoded.records) return {};
 
-  chunk.own = places_.place(chunk.decoded.track);
   chunk.track = local_track(chunk.decoded.track);
   if (const auto open = definitions_.open_scopes.find(chunk.decoded.track); open != definitions_.open_scopes.end())
     chunk.open = &open->second;
@@ -116,10 +120,12 @@ void RecordDecoder::decode_counter(Chunk& chunk, const LocalSite& site) {
   const auto time = places_.time(chunk.track.clock, chunk.own_time);
   if (!time) return note(chunk, Anomaly::kMissingTime, site.name);
   if (!std::isfinite(value)) return note(chunk, Anomaly::kUnusableCounter, site.name);
-  const NativeId counters{0, names_.strings.intern("counters")};
-  const TrackId track =
-      names_.tracks.intern({local_id(places_.process(), names_), counters, TrackKind::kCounter, kHost});
-  chunk.decoded.block.batch.counters.push_back({*time, track, site.name, names_.strings.intern("value"), value});
+  if (!counter_track_) {
+    const NativeId counters{0, names_.strings.intern("counters")};
+    counter_track_ = names_.tracks.intern({process_, counters, TrackKind::kCounter, kHost});
+    counter_series_ = names_.strings.intern("value");
+  }
+  chunk.decoded.block.batch.counters.push_back({*time, *counter_track_, site.name, counter_series_, value});
 }
 
 void RecordDecoder::decode_allocation(Chunk& chunk, std::uint64_t pool) {
@@ -153,7 +159,8 @@ void RecordDecoder::decode_flow(Chunk& chunk, const LocalSite& site, FlowRole ro
   point.time = *time;
   point.byte_offset = chunk.offset;
   point.kind = names_.flow_kinds.intern({site.category, site.name});
-  point.place = names_.flow_places.intern({local_id(chunk.own.process, names_), local_id(chunk.own.thread, names_)});
+  const TrackKey& own = names_.tracks[chunk.track.id];
+  point.place = names_.flow_places.intern({own.process, own.thread});
   point.role = role;
   chunk.decoded.block.batch.flows.push_back(point);
 }
@@ -161,8 +168,7 @@ void RecordDecoder::decode_flow(Chunk& chunk, const LocalSite& site, FlowRole ro
 void RecordDecoder::decode_async(Chunk& chunk, const LocalSite& site, bool is_begin) {
   const auto id = static_cast<std::int64_t>(chunk.columns.extras.varint());
   const StringId category = site.category != kEmptyString ? site.category : names_.strings.intern("async");
-  const TrackId track =
-      names_.tracks.intern({local_id(places_.process(), names_), {0, category}, TrackKind::kAsync, kHost});
+  const TrackId track = names_.tracks.intern({process_, {0, category}, TrackKind::kAsync, kHost});
   // Begin and end may stand at different places of the program, so that only their name makes them belong together.
   const kineto::SpanKey key{track, {id, site.name}};
   const auto span = span_at(chunk, chunk.track.clock, chunk.own_time, 0);
@@ -220,8 +226,8 @@ std::optional<RecordDecoder::Span> RecordDecoder::span_at(Chunk& chunk, TrackClo
 std::optional<BatchRow> RecordDecoder::add_row(Chunk& chunk, const LocalSite& site, const LocalSite::Side& side,
                                                TrackId track, std::optional<Span> span) {
   EventBatch& batch = chunk.decoded.block.batch;
-  const kineto::EventFields* fields =
-      side.has_details ? &values_.read(chunk.has_values ? side.plan : kNoFields, chunk.columns.values) : nullptr;
+  const bool has_values = side.has_values && chunk.has_values;
+  if (has_values || side.has_details) values_.read(has_values ? side.plan : kNoFields, chunk.columns.values);
   if (!span) {
     note(chunk, Anomaly::kMissingTime, site.name);
     return std::nullopt;
@@ -231,10 +237,13 @@ std::optional<BatchRow> RecordDecoder::add_row(Chunk& chunk, const LocalSite& si
   batch.offsets.push_back(chunk.offset);
   if (site.source) batch.sources.push_back({row, *site.source});
   if (side.category != kEmptyString) batch.categories.push_back({row, side.category});
-  if (fields != nullptr) {
+  if (has_values && !values_.others().empty())
+    batch.other_arguments.push_back({row, names_.strings.intern(values_.others())});
+  if (side.has_details) {
+    const kineto::EventFields& fields = values_.fields();
     details_.select(batch, chunk.offset);
     details_.set_name(site.name);
-    details_.write(*fields, details_.check(*fields).value_or(kineto::EventDetails::Checked{}), side.kind, row);
+    details_.write(fields, details_.check(fields).value_or(kineto::EventDetails::Checked{}), side.kind, row);
   }
   return row;
 }

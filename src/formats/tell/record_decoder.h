@@ -53,7 +53,6 @@ class RecordDecoder {
   struct Chunk {
     Columns columns;
     DecodedRecords decoded;
-    Place own;
     LocalTrack track;
     const OpenScopes* open = nullptr;
     std::uint64_t own_time = 0, other_time = 0;
@@ -90,6 +89,9 @@ class RecordDecoder {
   kineto::EventDetails details_;
   FieldValues values_;
   LocalSites sites_;
+  NativeId process_;
+  std::optional<TrackId> counter_track_;
+  StringId counter_series_ = kEmptyString;
   std::unordered_map<std::uint64_t, LocalTrack> tracks_;
 };
 
