@@ -30,6 +30,9 @@ constexpr Layer kOtherLayers[] = {
 // Spans that are no work of their own: projections, waits of the device, and what belongs to no thread.
 constexpr KindSet kUntimedKinds = {Kind::kDeviceAnnotation, Kind::kSync, Kind::kSpan, Kind::kInstant, Kind::kAsync};
 
+// Indices of Trace::source_locations, and what stands for none or several of them.
+constexpr std::uint32_t kNoSource = UINT32_MAX, kManySources = UINT32_MAX - 1;
+
 struct Sums {
   std::int64_t calls = 0;
   Nanoseconds self_cpu = 0, cpu = 0, cpu_once = 0;
@@ -37,6 +40,7 @@ struct Sums {
   MemoryChange memory, self_memory;
   std::int64_t flops = 0;
   bool has_flops = false;
+  std::uint32_t source = kNoSource;
   // The latest end of a call on the track that is being counted: what lies before it was counted already.
   TrackId covered_track = UINT32_MAX;
   Nanoseconds covered_until = 0;
@@ -59,6 +63,7 @@ class Counting {
         memory_(trace),
         groups_(trace, options),
         operators_(trace.operators),
+        sources_(trace.sources),
         has_device_(std::ranges::any_of(trace.events.kind, is_on_device) ||
                     std::ranges::any_of(trace.memory.device, [](DeviceId device) { return device != kHost; })) {
     if (options.steps) steps_.emplace(trace, *options.steps);
@@ -83,12 +88,15 @@ class Counting {
   void count_launches(const Layer& layer, const CallTree& tree, const std::vector<std::uint32_t>& rows);
   EventId launching_call(const Layer& layer, const CallTree& tree, EventId device_event) const;
   void count_flops_of(EventId event, Sums& sums);
+  void note_source_of(EventId event, Sums& sums);
+  std::optional<SourceLine> described_source(std::uint32_t source) const;
 
   const Trace& trace_;
   const KeyAveragesOptions& options_;
   MemoryChanges memory_;
   CallGroups groups_;
   SideTableWalk<OperatorInfo> operators_;
+  SideTableWalk<std::uint32_t> sources_;
   std::optional<StepFilter> steps_;
   bool has_device_;
   std::vector<FlopFormula> formulas_;                                     // by name
@@ -143,6 +151,7 @@ void Counting::count_calls(const Layer& layer, const CallTree& tree, std::vector
       sums.cpu_once += std::max<Nanoseconds>(0, events.end(event) - fresh_from);
       sums.covered_until = std::max(sums.covered_until, events.end(event));
       if (formulas_[events.name[event]] != FlopFormula::kNone) count_flops_of(event, sums);
+      if (!trace_.sources.empty()) note_source_of(event, sums);
     }
   }
 }
@@ -160,6 +169,19 @@ void Counting::count_flops_of(EventId event, Sums& sums) {
   if (!known->second) return;
   sums.flops += *known->second;
   sums.has_flops = true;
+}
+
+void Counting::note_source_of(EventId event, Sums& sums) {
+  const std::uint32_t* source = sources_.find(event);
+  const std::uint32_t here = source == nullptr ? kManySources : *source;
+  sums.source = sums.source == kNoSource || sums.source == here ? here : kManySources;
+}
+
+std::optional<SourceLine> Counting::described_source(std::uint32_t source) const {
+  if (source >= trace_.source_locations.size()) return std::nullopt;
+  const SourceLocation& location = trace_.source_locations[source];
+  return SourceLine{std::string(trace_.strings[location.file]), location.line,
+                    std::string(trace_.strings[location.function])};
 }
 
 // Device time goes to the call that launched it and to all calls around that one.
@@ -252,6 +274,7 @@ KeyAverages Counting::result() const {
       row.self_device_memory_bytes = sums.self_memory.device;
     }
     if (sums.has_flops) row.flops = sums.flops;
+    row.source = described_source(sums.source);
     result.rows.push_back(std::move(row));
   }
   return result;

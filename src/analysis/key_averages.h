@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/kind_set.h"
+#include "analysis/source_line.h"
 #include "analysis/step_range.h"
 #include "base/time.h"
 #include "trace/shapes.h"
@@ -45,6 +46,7 @@ struct KeyAverage {
   std::optional<std::int64_t> flops;
   std::optional<std::vector<Shape>> input_shapes;  // when grouped by shape
   std::optional<std::vector<std::string>> stack;   // when grouped by stack; innermost frame first
+  std::optional<SourceLine> source;                // where all its calls stand, when that is one place
 
   std::optional<Nanoseconds> cpu_average_ns() const;
   std::optional<Nanoseconds> device_average_ns() const;

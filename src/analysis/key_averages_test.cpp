@@ -306,5 +306,22 @@ TEST(KeyAverages, a_modules_self_time_leaves_out_nested_modules_only) {
   EXPECT_EQ(row(averages, "net.py(3): forward", Kind::kPython).self_device_ns, 3);
 }
 
+TEST(KeyAverages, know_where_a_row_stands_when_that_is_one_place) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  for (const auto& [name, start] :
+       {std::pair("here", 0), {"here", 10}, {"twice", 20}, {"twice", 30}, {"half", 40}, {"half", 50}})
+    sketch.event(main, Kind::kAnnotation, name, start, start + 5);
+  Trace& trace = sketch.trace();
+  const StringId file = trace.strings.intern("model.h"), function = trace.strings.intern("classify");
+  trace.source_locations = {{file, function, 7}, {file, function, 9}};
+  for (const auto& [event, place] : {std::pair(0U, 0U), {1U, 0U}, {2U, 0U}, {3U, 1U}, {5U, 1U}})
+    trace.sources.append(event, place);
+  const KeyAverages averages = key_averages(sketch.build());
+  EXPECT_EQ(row(averages, "here", Kind::kAnnotation).source, (SourceLine{"model.h", 7, "classify"}));
+  EXPECT_EQ(row(averages, "twice", Kind::kAnnotation).source, std::nullopt);
+  EXPECT_EQ(row(averages, "half", Kind::kAnnotation).source, std::nullopt) << "one of its calls stands nowhere";
+}
+
 }  // namespace
 }  // namespace telltale

@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::size_t kMostRows = 50;
 constexpr std::size_t kLongestName = 80, kLongestText = 160;
-const std::string kWaiting = fmt::format("h{}", static_cast<int>(HostWork::kSync));
-const std::string kWorking = fmt::format("h{}", static_cast<int>(HostWork::kScopes));
+constexpr std::string_view kWaiting = "h1", kWorking = "w0";  // the colours of synchronisation and of matmul
 
 std::string row_head(std::string_view name) {
   return fmt::format("<tr><th scope=\"row\">{}</th>", html_cut(name, kLongestName));
@@ -32,16 +31,15 @@ std::string latency_row(const SpanLatency& latency) {
   return row + waiting + number_cell(cells.waiting) + "</tr>\n";
 }
 
-// What a request waits for, in the words of the headline.
+// How long a request waits, and for what.
 std::string waiting_words(const std::vector<SpanLatency>& latencies) {
   const auto known = std::ranges::find_if(latencies, [](const SpanLatency& each) { return each.waiting.has_value(); });
   if (known == latencies.end()) return {};
   const SpanWaiting& waiting = *known->waiting;
-  return fmt::format(
-      " {} waits until {} begins, {} in the median and {} for one in a hundred; {} of that time a thread that "
-      "serves is idle.",
-      html_cut(known->name, kLongestName), html_cut(waiting.served_in, kLongestName), time_text(waiting.p50_ns),
-      time_text(waiting.p99_ns), percent_text(percent_of(waiting.beside_idle_ns, waiting.waiting_ns)));
+  return fmt::format(" {} waits until {} begins: {} (p50), {} (p99). For {} of that a thread that serves is idle.",
+                     html_cut(known->name, kLongestName), html_cut(waiting.served_in, kLongestName),
+                     time_text(waiting.p50_ns), time_text(waiting.p99_ns),
+                     percent_text(percent_of(waiting.beside_idle_ns, waiting.waiting_ns)));
 }
 
 }  // namespace

@@ -92,6 +92,7 @@ std::string finding_item(const Diagnosis& diagnosis, const Finding& finding, std
 }  // namespace
 
 std::string findings_section(const Diagnosis& diagnosis, const Trace& trace) {
+  if (diagnosis.findings.empty() && !diagnosis.is_about_steps) return {};
   if (diagnosis.findings.empty()) return section("findings", "What would help", kNothingFound, "");
   double widest = 1;
   for (const Finding& finding : diagnosis.findings) {

@@ -208,10 +208,12 @@ TEST(AnalyzeHtml, shows_requests_and_threads_of_a_server) {
   for (const char* section : {"latencies", "threads", "counters", "strip"})
     EXPECT_TRUE(has(page, "<section id=\"" + std::string(section) + '"')) << section;
   EXPECT_FALSE(has(page, "<section id=\"breakdown\"")) << "it would divide a step";
-  EXPECT_TRUE(has(
-      page, "3.90 ms in the median and 5.10 ms for one in a hundred; 90 % of that time a thread that serves is idle."));
+  EXPECT_TRUE(has(page,
+                  "request waits until batch begins: 3.90 ms (p50), 5.10 ms (p99). For 90 % of that a thread that "
+                  "serves is idle."));
   EXPECT_TRUE(has(page, "layer 36 · batch 2"));
   EXPECT_FALSE(has(page, "One step as it ran"));
+  EXPECT_FALSE(has(page, "No rule finds anything"));
 }
 
 TEST(AnalyzeHtml, leaves_requests_and_threads_out_where_a_device_computes) {

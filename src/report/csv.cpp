@@ -31,7 +31,7 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 std::string to_csv(const KeyAverages& averages) {
   std::string text =
       "name,kind,calls,self_cpu_ns,cpu_ns,cpu_once_ns,self_device_ns,device_ns,cpu_memory_bytes,"
-      "self_cpu_memory_bytes,device_memory_bytes,self_device_memory_bytes,flops,input_shapes,stack";
+      "self_cpu_memory_bytes,device_memory_bytes,self_device_memory_bytes,flops,input_shapes,stack,source";
   text += kCsvLineEnd;
   for (const KeyAverage& row : averages.rows) {
     const std::vector<std::string> fields = {
@@ -50,6 +50,7 @@ std::string to_csv(const KeyAverages& averages) {
         number(row.flops),
         row.input_shapes ? quoted(to_string(*row.input_shapes)) : std::string(),
         row.stack ? quoted(joined(*row.stack, ";")) : std::string(),
+        row.source ? quoted(row.source->file + ':' + std::to_string(row.source->line)) : std::string(),
     };
     text += joined(fields, ",").append(kCsvLineEnd);
   }

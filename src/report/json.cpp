@@ -22,6 +22,9 @@ Json json_of(const KeyAverage& row) {
       {"flops", or_null(row.flops)},
       {"input_shapes", or_null(row.input_shapes)},
       {"stack", or_null(row.stack)},
+      {"source", row.source
+                     ? Json{{"file", row.source->file}, {"line", row.source->line}, {"function", row.source->function}}
+                     : Json(nullptr)},
   };
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "report/shown_names.h"
@@ -30,6 +31,13 @@ std::string cell(std::optional<std::int64_t> value, std::string (*format)(std::i
 std::string share(std::optional<Nanoseconds> part, std::optional<Nanoseconds> whole) {
   const auto value = share_of(part, whole);
   return value ? format_share(*value) : std::string();
+}
+
+// "model.h:76"
+std::string place(const std::optional<SourceLine>& source) {
+  if (!source) return {};
+  const std::string file = printable(std::filesystem::path(source->file).filename().string());
+  return source->line > 0 ? fmt::format("{}:{}", file, source->line) : file;
 }
 
 constexpr ColumnChoice kColumns[] = {
@@ -65,6 +73,7 @@ constexpr ColumnChoice kColumns[] = {
      [](const KeyAverage& row, const KeyAverages&) { return cell(row.flops, format_flops); }},
     {"Calls", SortKey::kCalls, 0,
      [](const KeyAverage& row, const KeyAverages&) { return cell(row.calls, format_count); }},
+    {"Where", SortKey::kName, 5, [](const KeyAverage& row, const KeyAverages&) { return place(row.source); }},
 };
 
 bool says_nothing(const Column& column, const Table& table) {

@@ -12,7 +12,7 @@ CPU_ONLY = str(TORCH / "cpu_only.json.gz")
 
 ROW_FIELDS = (
     "name kind calls self_cpu_ns cpu_ns cpu_once_ns self_device_ns device_ns cpu_memory_bytes self_cpu_memory_bytes "
-    "device_memory_bytes self_device_memory_bytes flops input_shapes stack"
+    "device_memory_bytes self_device_memory_bytes flops input_shapes stack source"
 ).split()
 
 
