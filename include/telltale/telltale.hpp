@@ -109,11 +109,11 @@ constexpr std::uint32_t field_type() {
 template <typename T>
 struct Kept {
   using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
-  static constexpr bool is_number = field_type<T>() == TELLTALE_INTEGER || field_type<T>() == TELLTALE_FLOAT;
-  using type = std::conditional_t<is_number || !std::is_lvalue_reference_v<T>, std::decay_t<T>, const Plain&>;
+  static constexpr bool kIsNumber = field_type<T>() == TELLTALE_INTEGER || field_type<T>() == TELLTALE_FLOAT;
+  using Type = std::conditional_t<kIsNumber || !std::is_lvalue_reference_v<T>, std::decay_t<T>, const Plain&>;
 };
 template <typename... T>
-using KeptValues = std::tuple<typename Kept<T>::type...>;
+using KeptValues = std::tuple<typename Kept<T>::Type...>;
 
 template <typename... T>
 KeptValues<T&&...> kept(T&&... values) {
@@ -172,7 +172,7 @@ template <typename... T>
 struct FieldTypes<std::tuple<T...>> {
   static constexpr std::size_t kCount = sizeof...(T);
   static constexpr std::array<std::uint32_t, kCount> kTypes = {field_type<T>()...};
-  static constexpr bool kAreAllNumbers = (Kept<T>::is_number && ...);
+  static constexpr bool kAreAllNumbers = (Kept<T>::kIsNumber && ...);
 };
 
 template <typename Values, std::size_t kTextSize>
@@ -221,29 +221,29 @@ class ScopeWithValues {
  public:
   using Values = decltype(std::declval<Take&>()());
 
-  ScopeWithValues(telltale_site& site, Take take) : nothing_() {
+  ScopeWithValues(telltale_site& site, Take take) : nothing() {
     if (!telltale_is_recording()) return;
-    new (&values_) Values(take());
+    new (&values) Values(take());
     has_values_ = true;
     scope_ = {&site, telltale_scope_begin(&site)};
   }
   ~ScopeWithValues() {
     if (!has_values_) return;
     if constexpr (FieldTypes<Values>::kAreAllNumbers) {
-      const auto words = words_of(values_, std::make_index_sequence<std::tuple_size_v<Values>>());
+      const auto words = words_of(values, std::make_index_sequence<std::tuple_size_v<Values>>());
       telltale_scope_end_words(scope_.site, scope_.start, words.data());
     } else {
-      telltale_end_with(&scope_, raw_values(values_).data());
+      telltale_end_with(&scope_, raw_values(values).data());
     }
-    values_.~Values();
+    values.~Values();
   }
   ScopeWithValues(const ScopeWithValues&) = delete;
   ScopeWithValues& operator=(const ScopeWithValues&) = delete;
 
  private:
   union {
-    char nothing_;
-    Values values_;
+    char nothing;
+    Values values;
   };
   telltale_scope scope_ = {nullptr, 0};
   bool has_values_ = false;

@@ -1,11 +1,10 @@
 // How far a program had come when it was killed: lies in a file that both map.
 #pragma once
 
-#include <time.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 
 namespace telltale {
 

@@ -3,10 +3,10 @@
 //   kill_target OUT PROGRESS THREADS
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <ctime>
 #include <thread>
 #include <vector>
 

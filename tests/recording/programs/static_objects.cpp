@@ -7,7 +7,7 @@ struct Early {
   Early() { TELLTALE_SCOPE("constructor"); }
   ~Early() { TELLTALE_SCOPE("destructor"); }
 };
-const Early early;
+const Early kEarly;
 
 }  // namespace
 
