@@ -15,6 +15,8 @@ FrameScan scan(const std::string& bytes) {
   return scan_frames({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
 }
 
+FrameScan scan(std::string&&) = delete;  // what it finds points into the bytes
+
 std::string payload_of(const Frame& frame) {
   const auto payload = Payload::open(frame);
   return payload ? std::string(payload->bytes().begin(), payload->bytes().end()) : "(damaged)";
@@ -44,7 +46,8 @@ TEST(Frames, end_with_the_last_whole_one_wherever_the_file_is_cut) {
   const TellSketch sketch = TellSketch().chunk(2, "one").chunk(3, "").chunk(5, "three");
   const std::string& bytes = sketch.bytes();
   for (std::size_t size = sizeof(FileHeader); size <= bytes.size(); ++size) {
-    const FrameScan found = scan(bytes.substr(0, size));
+    const std::string cut = bytes.substr(0, size);
+    const FrameScan found = scan(cut);
     std::size_t whole = 0;
     while (whole + 1 < sketch.boundaries().size() && sketch.boundaries()[whole + 1] <= size) ++whole;
     EXPECT_EQ(found.frames.size(), whole) << "cut at " << size;
@@ -89,7 +92,8 @@ TEST(Frames, are_missed_by_the_gap_in_their_numbers) {
 
 TEST(Frames, of_another_recording_are_not_taken) {
   const TellSketch sketch = TellSketch().chunk(2, "one").chunk(3, "two");
-  const FrameScan found = scan(sketch.bytes() + sketch.bytes().substr(sketch.boundaries()[0]));
+  const std::string twice = sketch.bytes() + sketch.bytes().substr(sketch.boundaries()[0]);
+  const FrameScan found = scan(twice);
   EXPECT_EQ(payloads(found), "one two ");
   EXPECT_EQ(found.lost_chunks, 2u);
 }
