@@ -65,7 +65,7 @@ std::string footer(const Diagnosis& diagnosis, const Trace& trace) {
   return fmt::format("<footer>\n<p>Made by telltale analyze from {}: {} events, {}. {}</p>\n</footer>\n",
                      html_cut(diagnosis.path == "-" ? "standard input" : diagnosis.path, 200),
                      format_count(static_cast<std::int64_t>(trace.events.size())), time_text(trace.duration),
-                     anomaly_note(trace));
+                     html_escaped(anomaly_note(trace)));
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ std::string analyze_markdown(const Diagnosis& diagnosis, const Trace& trace) {
   std::size_t number = 0;
   for (const Finding& finding : diagnosis.findings) text += details(finding, ++number, trace);
   if (std::ranges::count_if(diagnosis.findings, is_about_time) > 1) text += fmt::format("\n{}\n", kSavingsOverlap);
-  if (const std::string note = anomaly_note(trace); !note.empty()) text += '\n' + note + '\n';
+  if (const std::string note = anomaly_note(trace); !note.empty()) text += '\n' + markdown_escaped(note) + '\n';
   return text;
 }
 

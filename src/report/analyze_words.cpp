@@ -235,9 +235,14 @@ std::string also_explains_text(const Finding& finding) {
 std::string anomaly_note(const Trace& trace) {
   const std::uint64_t count = trace.anomalies.total();
   if (count == 0) return {};
-  if (count == 1) return "The file has 1 anomaly: telltale info shows it.";
-  return fmt::format("The file has {} anomalies: telltale info lists them.",
-                     format_count(static_cast<std::int64_t>(count)));
+  std::string text;
+  for (const AnomalyCount& lost : trace.anomalies.list()) {
+    if (!has_telling_example(lost.anomaly)) continue;
+    text += fmt::format("{} {}. ", description_of(lost.anomaly), printable(lost.example.text));
+  }
+  if (count == 1) return text + "The file has 1 anomaly: telltale info shows it.";
+  return text + fmt::format("The file has {} anomalies: telltale info lists them.",
+                            format_count(static_cast<std::int64_t>(count)));
 }
 
 }  // namespace telltale

@@ -66,7 +66,7 @@ inline constexpr std::string_view kSavingsOverlap =
     "Each saving is what that fix alone would buy; savings overlap and do not add up.";
 inline constexpr std::string_view kNothingFound = "No rule finds anything whose fix would save time or memory.";
 
-// "The file has 12 anomalies: telltale info lists them."; empty when it has none.
+// "The file has 12 anomalies: telltale info lists them.", behind what a recording lacks; empty when it has none.
 std::string anomaly_note(const Trace& trace);
 
 double percent_of(Nanoseconds part, Nanoseconds whole);

@@ -119,6 +119,12 @@ TEST(PercentText, has_decimals_where_they_matter) {
 TEST(AnomalyNote, counts_what_info_lists) {
   EXPECT_EQ(anomaly_note(sample_diagnosis().trace), "The file has 1 anomaly: telltale info shows it.");
   EXPECT_EQ(anomaly_note(healthy_host_diagnosis().trace), "");
+  Trace killed;
+  killed.anomalies.add(Anomaly::kUnmatchedAsync, 0);
+  killed.anomalies.add(Anomaly::kUnfinishedRecording, 0, "It reaches 1.19 s");
+  EXPECT_EQ(anomaly_note(killed),
+            "The recording has no end: it still goes on, or its process was killed. It reaches 1.19 s. The file has 2 "
+            "anomalies: telltale info lists them.");
 }
 
 }  // namespace

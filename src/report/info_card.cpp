@@ -197,17 +197,20 @@ std::string distributed_line(const TraceInfo& info, const TextStyle& style) {
 
 std::string anomaly_lines(const TraceInfo& info, const TextStyle& style) {
   if (info.anomalies.empty()) return list_line("Anomalies", {"none"}, style);
+  // What was lost before others: the rest often only follows from it.
+  std::vector<AnomalyCount> anomalies = info.anomalies;
+  std::ranges::stable_partition(anomalies, has_telling_example, &AnomalyCount::anomaly);
   std::string text;
-  for (std::size_t i = 0; i < std::min(info.anomalies.size(), kMostAnomalies); ++i) {
-    const AnomalyCount& anomaly = info.anomalies[i];
+  for (std::size_t i = 0; i < std::min(anomalies.size(), kMostAnomalies); ++i) {
+    const AnomalyCount& anomaly = anomalies[i];
     std::string item = fmt::format("{} × {}", count_of(anomaly.count), description_of(anomaly.anomaly));
     if (has_telling_example(anomaly.anomaly) && !anomaly.example.text.empty())
       item += ' ' + printable(anomaly.example.text) + '.';
     text += labelled(i == 0 ? "Anomalies" : "", wrapped_words(item, room_beside_label(style)), style);
   }
-  if (info.anomalies.size() > kMostAnomalies) {
-    text += list_line(
-        "", {fmt::format("and {} more kinds: --json has them all", info.anomalies.size() - kMostAnomalies)}, style);
+  if (anomalies.size() > kMostAnomalies) {
+    const std::size_t more = anomalies.size() - kMostAnomalies;
+    text += list_line("", {fmt::format("and {} more kind{}: --json has them all", more, more == 1 ? "" : "s")}, style);
   }
   return text;
 }
