@@ -187,6 +187,7 @@ void Session::add_step() {
 }
 
 int Session::flush() {
+  if (writer.is_writer_thread()) return fail(TELLTALE_NOT_STARTED, "the writer cannot wait for itself");
   Lock lock(mutex_);
   if (!is_active_) return fail(TELLTALE_NOT_STARTED, "no session has been started");
   if (is_recording(action_) && settings_.flight_ns == 0) writer.flush();
@@ -194,14 +195,18 @@ int Session::flush() {
 }
 
 int Session::dump(const char* path) {
+  if (writer.is_writer_thread()) return fail(TELLTALE_NOT_STARTED, "the writer cannot wait for itself");
   if (path != nullptr && strlen(path) >= kMaxPath) return fail(TELLTALE_BAD_OPTIONS, "the path is too long");
-  Lock lock(mutex_);
-  if (!is_active_) return fail(TELLTALE_NOT_STARTED, "no session has been started");
-  if (settings_.flight_ns == 0) return fail(TELLTALE_NOT_FLIGHT, "only a flight recorder can be dumped");
+  char target[kMaxPath];
+  {
+    Lock lock(mutex_);
+    if (!is_active_) return fail(TELLTALE_NOT_STARTED, "no session has been started");
+    if (settings_.flight_ns == 0) return fail(TELLTALE_NOT_FLIGHT, "only a flight recorder can be dumped");
+    strcpy(target, path != nullptr ? path : settings_.path);
+  }
+  // Without the mutex: the writer tells the user of the file, who may call us.
   const int error = writer.dump(path);
-  if (error == 0) return TELLTALE_OK;
-  return fail(TELLTALE_CANNOT_WRITE, "cannot write to %s: %s", path != nullptr ? path : settings_.path,
-              strerror(error));
+  return error == 0 ? TELLTALE_OK : fail(TELLTALE_CANNOT_WRITE, "cannot write to %s: %s", target, strerror(error));
 }
 
 void Session::watch_signal() {

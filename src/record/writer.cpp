@@ -1,5 +1,6 @@
 #include "record/writer.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -259,8 +260,8 @@ int Writer::dump(const char* path) {
   mutex_.unlock();
   pool.wake_writer();
   Lock lock(mutex_);
-  while (dumps_done_ < ticket) done_.wait_for(mutex_, settings_.flush_ns);
-  return dump_error_;
+  while (dumps_done_ < ticket && is_running_) done_.wait_for(mutex_, settings_.flush_ns);
+  return dumps_done_ < ticket ? ECANCELED : dump_error_;
 }
 
 void Writer::reset_statistics() {

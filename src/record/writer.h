@@ -60,7 +60,7 @@ class Writer {
   TellFile file_;
   ColumnEncoder encoder_;
   pthread_t thread_{};
-  bool is_running_ = false;
+  std::atomic<bool> is_running_ = false;
   unsigned number_ = 0;  // of the file
   Calibration first_calibration_;
 

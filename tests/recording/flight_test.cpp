@@ -121,6 +121,21 @@ TEST_F(FlightTest, writes_on_a_signal_and_gives_the_signal_back) {
   EXPECT_EQ(own_handler_calls, 1);
 }
 
+TEST_F(FlightTest, may_be_asked_for_its_statistics_by_who_is_told_of_a_dump) {
+  telltale_options options = flight(60);
+  std::atomic<std::uint64_t> files_then = 0;
+  options.user = &files_then;
+  options.on_ready = [](const char*, void* user) {
+    *static_cast<std::atomic<std::uint64_t>*>(user) = statistics().files;
+    EXPECT_NE(telltale_dump(nullptr), TELLTALE_OK) << "it would wait for itself";
+    EXPECT_NE(telltale_stop(), TELLTALE_OK);
+  };
+  ASSERT_EQ(telltale_start(&options), TELLTALE_OK);
+  TELLTALE_INSTANT("mark");
+  ASSERT_EQ(telltale_dump(nullptr), TELLTALE_OK);
+  EXPECT_EQ(files_then, 1u);
+}
+
 TEST_F(FlightTest, says_so_when_it_cannot_write_and_goes_on) {
   const telltale_options options = flight(60);
   ASSERT_EQ(telltale_start(&options), TELLTALE_OK);
