@@ -140,12 +140,11 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
   std::string footer = "Files end with\n";
   for (const OutputFormat& format : output_formats())
     footer += fmt::format("  {:<18} {}\n", format.extensions.front(), format.description);
-  app.footer(
-      footer +
-      "and with .gz or .zst behind that when they shall be compressed. What a format has no place for is counted.\n\n"
-      "  telltale convert train.json.gz -o train.pftrace\n"
-      "  telltale convert train.json.gz -o step5.json.zst --steps 5\n"
-      "  telltale convert train.json.gz -o - --format collapsed | flamegraph.pl > train.svg");
+  app.footer(footer +
+             "and with .gz or .zst behind that to be compressed. What a format has no place for is counted.\n\n"
+             "  telltale convert train.json.gz -o train.pftrace\n"
+             "  telltale convert train.json.gz -o step5.json.zst --steps 5\n"
+             "  telltale convert train.json.gz -o - --format collapsed | flamegraph.pl > train.svg");
   return [options, &globals] { return convert(*options, globals); };
 }
 

@@ -152,7 +152,7 @@ LeftOutList write(const Trace& trace, TextWriter& out, const WriteProgress& prog
   LeftOutList left_out;
   constexpr std::string_view kWhy = "collapsed stacks have only names and times";
   left_out.add(stacks.left_out(), "mark or span that only covers others", "marks and spans that only cover others",
-               "they are no time spent");
+               "no time is spent in them alone");
   leave_out_details(trace, left_out, kWhy);
   leave_out_all_but_events(trace, left_out, kWhy);
   return left_out;

@@ -97,8 +97,8 @@ LeftOutList write(const Trace& trace, TextWriter& out, const WriteProgress& prog
       progress(static_cast<double>(event) / static_cast<double>(trace.events.size()));
   }
   LeftOutList left_out;
-  constexpr std::string_view kWhy = "the table has a line for each event, and none for these";
-  left_out.add(lines.unwritable(), "argument", "arguments", "they are no JSON");
+  constexpr std::string_view kWhy = "only events have a line in the table";
+  left_out.add(lines.unwritable(), "argument", "arguments", "not JSON");
   leave_out_all_but_events(trace, left_out, kWhy);
   left_out.add(trace.metadata.size(), "value about the recording", "values about the recording", kWhy);
   return left_out;

@@ -74,12 +74,12 @@ void EventListText::write(const WriteProgress& progress, LeftOutList& left_out) 
   write_counters();
   write_flows();
   left_out.add(lost_labels_, "name or place in the order of a track", "names or places in the order of tracks",
-               "tracks with the same pid and tid share theirs");
-  left_out.add(arguments_.unwritable(), "argument", "arguments", "they are no JSON");
+               "tracks with the same pid and tid share them");
+  left_out.add(arguments_.unwritable(), "argument", "arguments", "not JSON");
   left_out.add(arguments_.unnamed_causes(), "link to a cause", "links to a cause",
                "Kineto links only device work, its launches and operators");
-  left_out.add(lost_values_, "value of a counter", "values of counters", "they are no finite numbers");
-  left_out.add(lost_flows_, "flow", "flows", "no time means their events and no others");
+  left_out.add(lost_values_, "value of a counter", "values of counters", "not finite");
+  left_out.add(lost_flows_, "flow", "flows", "nothing in the file would tell their events from others");
 }
 
 TextWriter& EventListText::next() {

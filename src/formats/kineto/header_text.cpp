@@ -100,8 +100,7 @@ void write_metadata(const Trace& trace, TextWriter& out, LeftOutList& left_out) 
     else
       ++unwritable;
   }
-  left_out.add(unwritable, "value about the recording", "values about the recording",
-               "JSON cannot hold them as they are");
+  left_out.add(unwritable, "value about the recording", "values about the recording", "not JSON");
 }
 
 }  // namespace

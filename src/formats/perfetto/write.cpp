@@ -99,11 +99,11 @@ void write_metadata(const Trace& trace, Nanoseconds shift, TrackUuids& uuids, Pa
 LeftOutList what_is_left_out(const Trace& trace) {
   LeftOutList left_out;
   left_out.add(trace.memory.size(), "address of a memory event", "addresses of memory events",
-               "Perfetto gets them as counters of what is allocated");
+               "Perfetto gets counters of what is allocated instead");
   left_out.add(trace.devices.size(), "device's properties", "devices' properties",
-               "Perfetto has a place only for their names");
+               "Perfetto has a place only for names");
   left_out.add(trace.distributed ? 1 : 0, "description of a distributed job", "descriptions of distributed jobs",
-               "Perfetto has no place for it");
+               "Perfetto has no place for that");
   return left_out;
 }
 

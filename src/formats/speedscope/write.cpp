@@ -118,7 +118,7 @@ LeftOutList write(const Trace& trace, TextWriter& out, const WriteProgress& prog
   LeftOutList left_out;
   constexpr std::string_view kWhy = "speedscope has only names, lines and times";
   left_out.add(profiles.instants(), "mark", "marks", kWhy);
-  left_out.add(profiles.unplaced(), "event", "events", "more than 255 others overlap them");
+  left_out.add(profiles.unplaced(), "event", "events", "more than 255 others overlap");
   leave_out_details(trace, left_out, kWhy);
   leave_out_causes(trace, left_out, kWhy);
   leave_out_all_but_events(trace, left_out, kWhy);
