@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -124,13 +125,19 @@ class Reading {
       missing_records_ = definitions_.end_mark->records - records_;
   }
 
-  // The latest moment that the file knows of.
+  // The first moment of the trace, and the latest one that the file knows of.
   void find_reach() {
     const auto reach = [this](std::optional<Nanoseconds> time) {
       if (time) reach_ = reach_ ? std::max(*reach_, *time) : *time;
     };
-    for (const kineto::BlockEvents& block : blocks_)
-      for (const BatchEvent& event : block.batch.events) reach(event.start + event.duration);
+    for (const kineto::BlockEvents& block : blocks_) {
+      for (const BatchEvent& event : block.batch.events) {
+        first_ = std::min(first_, event.start);
+        reach(event.start + event.duration);
+      }
+      for (const BatchMemoryEvent& event : block.batch.memory) first_ = std::min(first_, event.time);
+      for (const BatchCounter& counter : block.batch.counters) first_ = std::min(first_, counter.time);
+    }
     for (const auto& [track, open] : definitions_.open_scopes) reach(places_->time(TrackClock::kTicks, open.ticks));
     if (!definitions_.calibrations.empty())
       reach(places_->time(TrackClock::kTicks, definitions_.calibrations.back().ticks));
@@ -155,8 +162,7 @@ class Reading {
     const LossSummary losses = summary_of(definitions_.losses);
     if (losses.records > 0) trace.anomalies.add_many(Anomaly::kDroppedEvents, losses.records, 0, losses.reasons);
     if (definitions_.end_mark) return;
-    const Nanoseconds origin = trace.origin_epoch_ns - places_->epoch_ns().value_or(0);
-    const Nanoseconds reach = reach_ ? *reach_ - origin : 0;
+    const Nanoseconds reach = reach_ && first_ <= *reach_ ? *reach_ - first_ : 0;
     trace.anomalies.add(Anomaly::kUnfinishedRecording, scan_.was_cut ? scan_.cut_offset : trace.text_bytes,
                         unfinished_text(std::max(reach, trace.duration), definitions_.session_number("flush_ns"),
                                         recording_tracks_.size()));
@@ -181,6 +187,7 @@ class Reading {
   std::set<std::uint64_t> recording_tracks_;
   std::set<std::pair<std::uint64_t, OpenScope>> ended_;
   std::uint64_t records_ = 0, missing_records_ = 0;
+  Nanoseconds first_ = std::numeric_limits<Nanoseconds>::max();
   std::optional<Nanoseconds> reach_;
 };
 

@@ -336,6 +336,16 @@ TEST(Recording, without_an_end_says_how_far_it_reaches_and_what_may_be_lost) {
   EXPECT_EQ(trace.anomalies.total(), 1u);
 }
 
+TEST(Recording, counts_how_far_it_reaches_from_its_first_event_even_without_a_wall_clock) {
+  TellSketch sketch;
+  sketch.session({{"clock", "monotonic"}, {"flush_ns", "100000000"}});
+  const auto site = sketch.site("work");
+  sketch.thread(1, 1, "main").records(RecordsSketch(1).span(site, 7'000'000'000, 5).counter(site, 6'000'000'000, 1));
+  sketch.open_scopes(1, 8'500'000'000, {});
+  EXPECT_EQ(example_of(trace_of(sketch), Anomaly::kUnfinishedRecording),
+            "It reaches 2.500 s; at most the next 100 ms of its thread are lost");
+}
+
 TEST(Recording, draws_scopes_that_nothing_ended_to_its_end) {
   TellSketch sketch = simple_recording();
   const auto run = sketch.site("run", {"", "main.cpp", "main", 9, 0, {}}), loop = sketch.site("loop"),
