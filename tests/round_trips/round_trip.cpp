@@ -55,7 +55,8 @@ std::string trouble_of_round_trip(const std::string& text) {
   const WrittenJson written = as_json(before);
   std::string trouble;
   for (const LeftOut& entry : written.left_out.entries())
-    trouble += "left out: " + std::to_string(entry.count) + " " + std::string(entry.many) + "\n";
+    if (entry.one != "anomaly of the trace")
+      trouble += "left out: " + std::to_string(entry.count) + " " + std::string(entry.many) + "\n";
   Trace after = trace_of_text(written.text);
   trouble += new_anomalies(before, after);
   if (as_json(after).text != written.text) trouble += "written again, it is another text\n";

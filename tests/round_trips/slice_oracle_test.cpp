@@ -11,23 +11,23 @@
 namespace telltale {
 namespace {
 
-using json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 
-Nanoseconds nanoseconds(const json& microseconds) { return std::llround(microseconds.get<double>() * 1000); }
+Nanoseconds nanoseconds(const Json& microseconds) { return std::llround(microseconds.get<double>() * 1000); }
 
-bool has_time(const json& event) {
+bool has_time(const Json& event) {
   return std::string("XiC").find(event["ph"].get<std::string>()) != std::string::npos;
 }
 
-Nanoseconds first_time(const json& events) {
+Nanoseconds first_time(const Json& events) {
   Nanoseconds first = INT64_MAX;
-  for (const json& event : events)
+  for (const Json& event : events)
     if (has_time(event)) first = std::min(first, nanoseconds(event["ts"]));
   return first;
 }
 
 // Names of places stay, and so do arrows: those that lead nowhere now say nothing.
-bool stays(const json& event, Interval window) {
+bool stays(const Json& event, Interval window) {
   if (!has_time(event)) return true;
   const Nanoseconds start = nanoseconds(event["ts"]);
   const Nanoseconds end = event.contains("dur") ? start + nanoseconds(event["dur"]) : start;
@@ -36,11 +36,11 @@ bool stays(const json& event, Interval window) {
 }
 
 // `window` is counted from the first event.
-std::string cut_by_hand(const json& document, Interval window) {
-  json part = document;
+std::string cut_by_hand(const Json& document, Interval window) {
+  Json part = document;
   const Nanoseconds first = first_time(document["traceEvents"]);
-  part["traceEvents"] = json::array();
-  for (const json& event : document["traceEvents"])
+  part["traceEvents"] = Json::array();
+  for (const Json& event : document["traceEvents"])
     if (stays(event, {window.begin + first, window.end + first})) part["traceEvents"].push_back(event);
   return part.dump();
 }
@@ -50,7 +50,7 @@ TEST(SliceOracle, parts_of_real_traces_are_those_of_files_cut_by_hand) {
     // Written by us, the events of a track stand together, so that what is first does not change with what is left.
     const std::string text = as_json(trace_of_text(oracle::text_of_file(path))).text;
     const Trace whole = trace_of_text(text);
-    const json document = json::parse(text);
+    const Json document = Json::parse(text);
     for (const auto& [from, to] : {std::pair{0, 100}, {0, 30}, {30, 60}, {47, 48}, {90, 100}}) {
       SCOPED_TRACE(path.filename().string() + " from " + std::to_string(from) + " % to " + std::to_string(to) + " %");
       const Interval window{whole.duration * from / 100, whole.duration * to / 100};

@@ -155,6 +155,7 @@ LeftOutList write(const Trace& trace, TextWriter& out, const WriteProgress& prog
                "no time is spent in them alone");
   leave_out_details(trace, left_out, kWhy);
   leave_out_all_but_events(trace, left_out, kWhy);
+  leave_out_anomalies(trace, left_out);
   return left_out;
 }
 

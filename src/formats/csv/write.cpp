@@ -101,6 +101,7 @@ LeftOutList write(const Trace& trace, TextWriter& out, const WriteProgress& prog
   left_out.add(lines.unwritable(), "argument", "arguments", "not JSON");
   leave_out_all_but_events(trace, left_out, kWhy);
   left_out.add(trace.metadata.size(), "value about the recording", "values about the recording", kWhy);
+  leave_out_anomalies(trace, left_out);
   return left_out;
 }
 

@@ -2,6 +2,7 @@
 
 #include "formats/kineto/event_list_text.h"
 #include "formats/kineto/header_text.h"
+#include "formats/output/left_out_of_trace.h"
 
 namespace telltale::kineto {
 
@@ -12,6 +13,7 @@ LeftOutList write(const Trace& trace, TextWriter& out, const WriteProgress& prog
   out << "\"traceEvents\": [";
   EventListText(trace, out).write(progress, left_out);
   out << "\n]\n}\n";
+  leave_out_anomalies(trace, left_out);
   return left_out;
 }
 

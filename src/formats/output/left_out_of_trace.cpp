@@ -4,6 +4,10 @@
 
 namespace telltale {
 
+void leave_out_anomalies(const Trace& trace, LeftOutList& left_out) {
+  left_out.add(trace.anomalies.total(), "anomaly of the trace", "anomalies of the trace", "telltale info lists them");
+}
+
 void leave_out_all_but_events(const Trace& trace, LeftOutList& left_out, std::string_view why) {
   left_out.add(trace.memory.size(), "memory event", "memory events", why);
   left_out.add(trace.counters.size(), "value of a counter", "values of counters", why);

@@ -8,6 +8,9 @@
 
 namespace telltale {
 
+// How often the file that the trace was read from disappointed us.
+void leave_out_anomalies(const Trace& trace, LeftOutList& left_out);
+
 // Memory events, values of counters and flows.
 void leave_out_all_but_events(const Trace& trace, LeftOutList& left_out, std::string_view why);
 

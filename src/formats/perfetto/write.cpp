@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "formats/output/left_out_of_trace.h"
 #include "formats/perfetto/packets.h"
 #include "formats/perfetto/slices.h"
 
@@ -104,6 +105,7 @@ LeftOutList what_is_left_out(const Trace& trace) {
                "Perfetto has a place only for names");
   left_out.add(trace.distributed ? 1 : 0, "description of a distributed job", "descriptions of distributed jobs",
                "Perfetto has no place for that");
+  leave_out_anomalies(trace, left_out);
   return left_out;
 }
 
