@@ -154,6 +154,7 @@ LeftOutList write(const Trace& trace, TextWriter& out, const WriteProgress& prog
   left_out.add(stacks.left_out(), "mark or span that only covers others", "marks and spans that only cover others",
                "no time is spent in them alone");
   leave_out_details(trace, left_out, kWhy);
+  left_out.add(trace.sources.size(), "place in the source", "places in the source", kWhy);
   leave_out_all_but_events(trace, left_out, kWhy);
   leave_out_anomalies(trace, left_out);
   return left_out;
