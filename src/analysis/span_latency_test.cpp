@@ -115,25 +115,26 @@ class Waiting : public testing::Test {
  protected:
   Waiting() {
     const auto scope = [&](TrackId track, std::string_view name, Nanoseconds start, Nanoseconds end) {
-      return sketch.event(track, Kind::kAnnotation, name, start, end);
+      return sketch_.event(track, Kind::kAnnotation, name, start, end);
     };
-    const TrackId clients = sketch.thread("clients"), zero = sketch.thread("worker 0"), one = sketch.thread("worker 1");
+    const TrackId clients = sketch_.thread("clients"), zero = sketch_.thread("worker 0"),
+                  one = sketch_.thread("worker 1");
     scope(zero, "batch", 5, 8);
     scope(one, "batch", 6, 70);
-    sketch.flow(scope(clients, "enqueue", 0, 2), scope(zero, "batch", 40, 60));
-    sketch.flow(scope(clients, "enqueue", 10, 12), scope(one, "batch", 80, 90));
-    sketch.event(spans, Kind::kAsync, "request", 1, 58);
-    sketch.event(spans, Kind::kAsync, "request", 11, 89);
-    workers = {zero, one};
+    sketch_.flow(scope(clients, "enqueue", 0, 2), scope(zero, "batch", 40, 60));
+    sketch_.flow(scope(clients, "enqueue", 10, 12), scope(one, "batch", 80, 90));
+    sketch_.event(spans_, Kind::kAsync, "request", 1, 58);
+    sketch_.event(spans_, Kind::kAsync, "request", 11, 89);
+    workers_ = {zero, one};
   }
 
-  TraceSketch sketch;
-  TrackId spans = sketch.async_spans();
-  std::vector<TrackId> workers;
+  TraceSketch sketch_;
+  TrackId spans_ = sketch_.async_spans();
+  std::vector<TrackId> workers_;
 };
 
 TEST_F(Waiting, is_the_time_until_what_serves_begins) {
-  const auto latencies = span_latencies(sketch.build(), {0, 100});
+  const auto latencies = span_latencies(sketch_.build(), {0, 100});
   ASSERT_TRUE(latencies.at(0).waiting);
   const SpanWaiting& waiting = *latencies[0].waiting;
   EXPECT_EQ(waiting.spans, 2);
@@ -146,16 +147,16 @@ TEST_F(Waiting, is_the_time_until_what_serves_begins) {
 }
 
 TEST_F(Waiting, tells_how_long_a_thread_was_idle_meanwhile) {
-  const auto latencies = span_latencies(sketch.build(), {0, 100});
+  const auto latencies = span_latencies(sketch_.build(), {0, 100});
   const SpanWaiting& waiting = latencies.at(0).waiting.value();
-  EXPECT_EQ(waiting.threads, workers);
+  EXPECT_EQ(waiting.threads, workers_);
   EXPECT_DOUBLE_EQ(waiting.busy_percent, 100.0 * (3 + 20 + 64 + 10) / 200);
   EXPECT_EQ(waiting.beside_idle_ns, (40 - 8) + (40 - 11) + (80 - 70)) << "worker 0 is gone after 60";
 }
 
 TEST_F(Waiting, counts_only_requests_of_which_it_is_known) {
-  sketch.event(spans, Kind::kAsync, "request", 30, 35);
-  const auto latencies = span_latencies(sketch.build(), {0, 100});
+  sketch_.event(spans_, Kind::kAsync, "request", 30, 35);
+  const auto latencies = span_latencies(sketch_.build(), {0, 100});
   EXPECT_EQ(latencies.at(0).count, 3);
   EXPECT_EQ(latencies[0].waiting->spans, 2);
 }

@@ -9,17 +9,22 @@
 namespace telltale {
 namespace {
 
+// No real program comes near these; beyond them, what serves stays unknown, so that no file makes us look for ever.
+constexpr std::size_t kMostThreads = 1024;
+constexpr int kDeepest = 256;              // scopes that are looked at around a moment
+constexpr std::ptrdiff_t kMostLooks = 64;  // arrows that left before a moment
+
 // Calls `visit` with each event of the track that is open at `time`, from the innermost outwards.
 template <typename Visit>
 void for_each_open_at(const Trace& trace, TrackId track, Nanoseconds time, Visit visit) {
   EventId hint = trace.tracks[track].first_event;
   EventId event = innermost_at(trace.events, trace.tracks[track], time, hint);
-  for (; event != kNoEvent; event = trace.events.parent[event]) visit(event);
+  for (int depth = 0; event != kNoEvent && depth < kDeepest; ++depth, event = trace.events.parent[event]) visit(event);
 }
 
 std::vector<TrackId> those_set(const std::vector<bool>& is_set) {
   std::vector<TrackId> tracks;
-  for (TrackId track = 0; track < is_set.size(); ++track)
+  for (TrackId track = 0; track < is_set.size() && tracks.size() < kMostThreads; ++track)
     if (is_set[track]) tracks.push_back(track);
   return tracks;
 }
@@ -69,7 +74,6 @@ EventId SpanServices::target_at_end(EventId span) const {
 Nanoseconds SpanServices::left_for(EventId target, Nanoseconds time) const {
   auto arrows = std::ranges::equal_range(by_target_, target, {}, &Arrow::to);
   // Those that left later than `time` are no candidates; of the others, few are open that long.
-  constexpr std::ptrdiff_t kMostLooks = 64;
   const auto later =
       std::ranges::upper_bound(arrows, time, {}, [&](const Arrow& arrow) { return trace_.events.start[arrow.from]; });
   const auto first = later - std::min(kMostLooks, later - arrows.begin());
@@ -86,11 +90,12 @@ EventId SpanServices::only_target_within(EventId span) const {
     for_each_open_at(trace_, track, begin, [&](EventId source) {
       auto arrows = std::ranges::equal_range(by_source_, source, {}, &Arrow::from);
       const auto start = [&](const Arrow& arrow) { return trace_.events.start[arrow.to]; };
-      auto arrow = std::ranges::lower_bound(arrows, begin, {}, start);
-      for (; is_only && arrow != arrows.end() && start(*arrow) <= end; ++arrow) {
-        is_only = found == kNoEvent || found == arrow->to;
-        found = arrow->to;
-      }
+      const auto first = std::ranges::lower_bound(arrows, begin, {}, start);
+      const auto last = std::ranges::upper_bound(arrows, end, {}, start);
+      if (first == last) return;
+      const EventId earliest = first->to, latest = std::prev(last)->to;
+      is_only = is_only && earliest == latest && (found == kNoEvent || found == earliest);
+      found = earliest;
     });
   }
   return is_only ? found : kNoEvent;
