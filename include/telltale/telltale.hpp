@@ -249,6 +249,10 @@ class ScopeWithValues {
   bool has_values_ = false;
 };
 
+// Never called: what TELLTALE_DISABLED leaves of a macro.
+template <typename... T>
+char ignored(const T&... values);
+
 }  // namespace detail
 }  // namespace telltale
 
@@ -258,16 +262,19 @@ class ScopeWithValues {
 
 #if defined(TELLTALE_DISABLED)
 
-#define TELLTALE_SCOPE(...) static_cast<void>(0)
-#define TELLTALE_ANNOTATION(...) static_cast<void>(0)
-#define TELLTALE_FUNCTION(...) static_cast<void>(0)
-#define TELLTALE_INSTANT(...) static_cast<void>(0)
-#define TELLTALE_COUNTER(name, value) static_cast<void>(0)
-#define TELLTALE_FLOW_START(name, id) static_cast<void>(0)
-#define TELLTALE_FLOW_STEP(name, id) static_cast<void>(0)
-#define TELLTALE_FLOW_END(name, id) static_cast<void>(0)
-#define TELLTALE_ASYNC_BEGIN(...) static_cast<void>(0)
-#define TELLTALE_ASYNC_END(name, id) static_cast<void>(0)
+// Looked at by the compiler, so that no variable seems unused, and by nobody else.
+#define TELLTALE_NOTHING_(...) static_cast<void>(sizeof(::telltale::detail::ignored(__VA_ARGS__)))
+
+#define TELLTALE_SCOPE(...) TELLTALE_NOTHING_(__VA_ARGS__)
+#define TELLTALE_ANNOTATION(...) TELLTALE_NOTHING_(__VA_ARGS__)
+#define TELLTALE_FUNCTION() static_cast<void>(0)
+#define TELLTALE_INSTANT(...) TELLTALE_NOTHING_(__VA_ARGS__)
+#define TELLTALE_COUNTER(name, value) TELLTALE_NOTHING_(name, value)
+#define TELLTALE_FLOW_START(name, id) TELLTALE_NOTHING_(name, id)
+#define TELLTALE_FLOW_STEP(name, id) TELLTALE_NOTHING_(name, id)
+#define TELLTALE_FLOW_END(name, id) TELLTALE_NOTHING_(name, id)
+#define TELLTALE_ASYNC_BEGIN(...) TELLTALE_NOTHING_(__VA_ARGS__)
+#define TELLTALE_ASYNC_END(name, id) TELLTALE_NOTHING_(name, id)
 
 #else
 

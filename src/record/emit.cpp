@@ -34,7 +34,8 @@ ThreadState* new_thread() {
 }
 
 unsigned char* room_elsewhere(ThreadState& thread, std::size_t bytes) {
-  __atomic_load_n(&telltale_recording, __ATOMIC_ACQUIRE);  // what was set up before recording began is seen from here on
+  __atomic_load_n(&telltale_recording,
+                  __ATOMIC_ACQUIRE);  // what was set up before recording began is seen from here on
   if (owner.load(std::memory_order_relaxed) != getpid() && !continue_in_child()) return nullptr;
   return pool.next_buffer(thread, bytes);
 }

@@ -27,6 +27,17 @@ inline std::uint32_t number_of(telltale_site* site) {
 // Counts one record that has no place; what emit() returns then.
 int lost(tell::LossReason reason);
 
+// The memory that the next records go to was last read by the writer, on another processor: asked for now, it is here
+// when they come. Cheaper than the wait for it by far where processors share no fast cache.
+inline void expect_to_write(const unsigned char* at) {
+  constexpr std::ptrdiff_t kAhead = 512;  // some twenty records
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(at[kAhead]));
+#else
+  __builtin_prefetch(at + kAhead, 1);
+#endif
+}
+
 // Calls `fill(at)` with room for `bytes`, a multiple of a word, in the calling thread's buffer.
 template <typename Fill>
 inline int emit(std::size_t bytes, Fill fill) {
@@ -47,6 +58,7 @@ inline int emit(std::size_t bytes, Fill fill) {
     if (thread->limit.load(std::memory_order_relaxed) - at < static_cast<std::ptrdiff_t>(bytes)) [[unlikely]]
       at = room_elsewhere(*thread, bytes);
     if (at != nullptr) {
+      expect_to_write(at);
       fill(at);
       thread->cursor.store(at + bytes, std::memory_order_release);
     }
