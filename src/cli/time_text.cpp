@@ -33,8 +33,9 @@ std::optional<Nanoseconds> parsed_time(std::string_view text) {
 
   Nanoseconds time = 0;
   for (const char digit : whole) {
-    time = time * 10 + (digit - '0') * unit;
-    if (time > kLongest) return std::nullopt;
+    const Nanoseconds added = (digit - '0') * unit;
+    if (time > (kLongest - added) / 10) return std::nullopt;
+    time = time * 10 + added;
   }
   Nanoseconds place = unit;
   for (const char digit : fraction) time += (digit - '0') * (place /= 10);

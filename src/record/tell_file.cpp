@@ -205,9 +205,12 @@ void TellFile::remove(const char* path) {
   file_ = -1;
 }
 
-void TellFile::close_in_child() {
+void TellFile::leave_to_parent() {
   if (file_ >= 0) file_access->close(file_);
   file_ = -1;
+  if (compressor_ != nullptr) parents_compressor_ = compressor_;
+  compressor_ = nullptr;
+  discard();
 }
 
 }  // namespace telltale::record

@@ -53,7 +53,8 @@ class TellFile {
   void finish(tell::EndReason reason);
   // Closes the file, and deletes it.
   void remove(const char* path);
-  void close_in_child();
+  // In a forked child: leaves the file, and whatever the parent's writer was in the middle of, to the parent.
+  void leave_to_parent();
 
   std::uint64_t records() const { return records_; }  // those that are in the file for sure
   std::uint64_t bytes() const { return offset_; }
@@ -89,6 +90,7 @@ class TellFile {
 
   Losses* losses_ = nullptr;
   void* compressor_ = nullptr;
+  void* parents_compressor_ = nullptr;  // in whatever state a fork found it: neither used nor freed
   int compression_ = 0;
 
   unsigned char* output_ = nullptr;  // framed chunks that wait for commit()

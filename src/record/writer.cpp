@@ -276,7 +276,7 @@ void Writer::reset_in_child() {
   mutex_.reset_in_child();
   done_.reset_in_child();
   is_running_ = false;
-  file_.close_in_child();
+  file_.leave_to_parent();
   encoder_.close();
   pool.reset_in_child();
 }

@@ -256,6 +256,9 @@ TEST_F(HostSafetyTest, libraries_with_scopes_may_be_loaded_and_unloaded) {
 }
 
 TEST_F(HostSafetyTest, two_copies_in_one_process_record_to_two_files) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer does not allow a library to prefer its own symbols";
+#endif
   telltale_options options = this->options();
   void* other = dlopen(SHARED_RECORDER, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   ASSERT_NE(other, nullptr) << dlerror();
