@@ -65,23 +65,41 @@ unsigned char* BufferPool::next_buffer(ThreadState& thread, std::size_t bytes) {
     losses_->add(tell::LossReason::kNewestDropped, 1);
     return nullptr;
   }
-  Lock lock(mutex_);
-  detach(thread);
-  Buffer* buffer = free_or_null();
-  if (buffer == nullptr && policy_ == Policy::kDropOldest) buffer = stolen_or_null();
-  if (buffer == nullptr && policy_ == Policy::kBlock) buffer = awaited_or_null();
+  const unsigned char* dropped_begin = nullptr;
+  const unsigned char* dropped_end = nullptr;
+  Buffer* buffer = nullptr;
+  {
+    Lock lock(mutex_);
+    detach(thread);
+    buffer = free_or_null();
+    if (buffer == nullptr && policy_ == Policy::kDropOldest) {
+      buffer = stolen_or_null();
+      if (buffer != nullptr) {
+        dropped_begin = buffer->written;
+        dropped_end = buffer->end;
+      }
+    }
+    if (buffer == nullptr && policy_ == Policy::kBlock) buffer = awaited_or_null();
+    if (buffer != nullptr) attach(*buffer, thread);
+  }
   if (buffer == nullptr) {
     is_starved_.store(true, std::memory_order_relaxed);
     losses_->add(tell::LossReason::kNewestDropped, 1);
     return nullptr;
   }
-  buffer->owner = &thread;
-  buffer->written = buffer->begin();
-  ++thread.buffers;
-  thread.buffer = buffer;
-  thread.limit.store(reinterpret_cast<unsigned char*>(buffer) + buffer_bytes_, std::memory_order_relaxed);
-  thread.cursor.store(buffer->begin(), std::memory_order_release);
+  // Counted without the mutex: the records lie in memory that no cache of ours has.
+  if (dropped_begin < dropped_end)
+    losses_->add(tell::LossReason::kOldestDropped, count_records(dropped_begin, dropped_end));
   return buffer->begin();
+}
+
+void BufferPool::attach(Buffer& buffer, ThreadState& thread) {
+  buffer.owner = &thread;
+  buffer.written = buffer.begin();
+  ++thread.buffers;
+  thread.buffer = &buffer;
+  thread.limit.store(reinterpret_cast<unsigned char*>(&buffer) + buffer_bytes_, std::memory_order_relaxed);
+  thread.cursor.store(buffer.begin(), std::memory_order_release);
 }
 
 // The thread's buffer joins the queue of the writer, or the free ones when nothing is in it.
@@ -123,7 +141,6 @@ Buffer* BufferPool::stolen_or_null() {
   (before != nullptr ? before->next : full_first_) = buffer->next;
   if (full_last_ == buffer) full_last_ = before;
   --buffer->owner->buffers;
-  losses_->add(tell::LossReason::kOldestDropped, count_records(buffer->written, buffer->end));
   return buffer;
 }
 

@@ -109,6 +109,7 @@ class BufferPool {
   Buffer* free_or_null();
   Buffer* stolen_or_null();
   Buffer* awaited_or_null();
+  void attach(Buffer& buffer, ThreadState& thread);
   void detach(ThreadState& thread);
   void wake_writer_locked();
   void recycle_exited();
