@@ -136,6 +136,13 @@ void close_scope(ThreadState& thread, std::uint64_t start) {
   }
 }
 
+// What a scope that ends now has recorded.
+SpanRecord ended_scope(std::uint64_t start) {
+  const std::uint64_t end = ticks_now();
+  if (current_thread != nullptr) close_scope(*current_thread, start);
+  return {{}, start, end - start};
+}
+
 std::uint32_t number_outside_emit(ThreadState& thread, telltale_site* site) {
   const std::uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
   if (id != 0 || thread.busy.load(std::memory_order_relaxed) != 0) return id;
@@ -175,23 +182,19 @@ std::uint64_t telltale_scope_begin(telltale_site* site) {
 }
 
 int telltale_scope_end(telltale_site* site, std::uint64_t start) {
-  const std::uint64_t end = ticks_now();
-  if (current_thread != nullptr) close_scope(*current_thread, start);
-  return emit_fixed(site, RecordType::kSpan, SpanRecord{{}, start, end - start});
+  return emit_fixed(site, RecordType::kSpan, ended_scope(start));
 }
 
 int telltale_scope_end_with(telltale_site* site, std::uint64_t start, const telltale_value* values) {
-  const std::uint64_t end = ticks_now();
-  if (current_thread != nullptr) close_scope(*current_thread, start);
-  return emit_with_values(site, RecordType::kSpan, SpanRecord{{}, start, end - start}, values);
+  return emit_with_values(site, RecordType::kSpan, ended_scope(start), values);
 }
 
 int telltale_scope_end_words(telltale_site* site, std::uint64_t start, const std::uint64_t* words) {
-  const std::uint64_t end = ticks_now();
-  if (current_thread != nullptr) close_scope(*current_thread, start);
+  SpanRecord record = ended_scope(start);
   const std::size_t bytes = sizeof(SpanRecord) + site->field_count * kWordBytes;
   return emit(bytes, [&](unsigned char* at) {
-    store(at, SpanRecord{head_of(number_of(site), RecordType::kSpan, bytes), start, end - start});
+    record.head = head_of(number_of(site), RecordType::kSpan, bytes);
+    store(at, record);
     for (std::uint32_t i = 0; i < site->field_count; ++i) store(at + sizeof(SpanRecord) + i * kWordBytes, words[i]);
   });
 }

@@ -48,28 +48,34 @@ int Session::start(const telltale_options& options) {
   if (is_active_) return fail(TELLTALE_ALREADY_STARTED, "a session has been started already");
   if (const char* problem = take_options(options, settings_))
     return fail(TELLTALE_BAD_OPTIONS, "nothing is recorded: %s", problem);
-  std::memset(lost_before_, 0, sizeof lost_before_);
-  writer.reset_statistics();
-  losses.reset();
-  step_ = 0;
-  next_file_ = 0;
-  step_start_ = 0;
-  ready_path_[0] = '\0';
-  action_ = TELLTALE_ACTION_NONE;
+  forget_last_session();
   owner.store(getpid(), std::memory_order_relaxed);
   is_active_ = true;
   const int error = change_to(telltale_schedule_action(&settings_.schedule, 0));
   if (error != 0) is_active_ = false;
   if (error == 0 && settings_.flight_signal != 0) watch_signal();
-  step_start_ = ticks_now();
-  step_start_ns_ = clock_ns(CLOCK_MONOTONIC);
+  begin_step();
   return error;
 }
 
 // The mutex is held, here and below.
+void Session::forget_last_session() {
+  std::memset(lost_before_, 0, sizeof lost_before_);
+  writer.reset_statistics();
+  losses.reset();
+  next_file_ = 0;
+  step_ = 0;
+  ready_path_[0] = '\0';
+  action_ = TELLTALE_ACTION_NONE;
+}
+
+void Session::begin_step() {
+  step_start_ = ticks_now();
+  step_start_ns_ = clock_ns(CLOCK_MONOTONIC);
+}
+
 int Session::change_to(telltale_action next) {
-  const bool had_file = action_ != TELLTALE_ACTION_NONE;
-  if (had_file && action_ == TELLTALE_ACTION_RECORD_AND_SAVE) {
+  if (action_ == TELLTALE_ACTION_RECORD_AND_SAVE) {
     end_file(tell::EndReason::kCycleEnded);
     strcpy(ready_path_, path_);
     action_ = TELLTALE_ACTION_NONE;
@@ -165,8 +171,7 @@ int Session::step() {
   add_step();
   ++step_;
   const int error = change_to(telltale_schedule_action(&settings_.schedule, step_));
-  step_start_ = ticks_now();
-  step_start_ns_ = clock_ns(CLOCK_MONOTONIC);
+  begin_step();
   return error;
 }
 
@@ -246,16 +251,11 @@ bool Session::reset_in_child() {
 }
 
 bool Session::start_in_child() {
-  Settings& settings = settings_;
-  if (!insert_pid(settings.path)) return false;
+  if (!insert_pid(settings_.path)) return false;
   Lock lock(mutex_);
-  settings.schedule = {};
-  std::memset(lost_before_, 0, sizeof lost_before_);
-  writer.reset_statistics();
-  next_file_ = 0;
-  step_ = 0;
-  step_start_ = ticks_now();
-  step_start_ns_ = clock_ns(CLOCK_MONOTONIC);
+  settings_.schedule = {};
+  forget_last_session();
+  begin_step();
   is_active_ = change_to(TELLTALE_ACTION_RECORD) == TELLTALE_OK;
   return is_active_;
 }

@@ -23,6 +23,8 @@ class Session {
   bool start_in_child();
 
  private:
+  void forget_last_session();
+  void begin_step();
   int begin_file();
   void take_records();
   void end_file(tell::EndReason reason);

@@ -64,6 +64,21 @@ void TellFile::add_session() {
   add_chunk(ChunkKind::kSession, at);
 }
 
+template <typename Put>
+void TellFile::add_list(ChunkKind kind, std::uint32_t& written, std::uint32_t count, Put put) {
+  while (written < count) {
+    unsigned char* const body = scratch_ + kCountBytes;
+    unsigned char* at = body;
+    const std::uint32_t first = written;
+    while (written < count && at < scratch_end()) at = put(at, written++);
+    // Tracks have numbers of their own; texts and sites are numbered by their place.
+    unsigned char* head = kind == ChunkKind::kTracks ? scratch_ : tell::put_varint(scratch_, first + 1);
+    head = tell::put_varint(head, written - first);
+    std::memmove(head, body, static_cast<std::size_t>(at - body));
+    add_chunk(kind, head + (at - body));
+  }
+}
+
 void TellFile::add_names(const Names& names) {
   if (is_undescribed_) {
     texts_written_ = sites_written_ = tracks_written_ = 0;
@@ -73,46 +88,13 @@ void TellFile::add_names(const Names& names) {
   // Counted from what names others to what is named: a site that is numbered meanwhile waits for the next time, and all
   // texts of those counted have their numbers.
   const std::uint32_t tracks = names.tracks().size(), sites = names.sites().size(), texts = names.texts().size();
-  while (texts_written_ < texts) add_texts(names, texts);
-  while (sites_written_ < sites) add_sites(names, sites);
-  while (tracks_written_ < tracks) add_tracks(names, tracks);
-}
-
-void TellFile::add_texts(const Names& names, std::uint32_t count) {
-  unsigned char* const body = scratch_ + kCountBytes;
-  unsigned char* at = body;
-  const std::uint32_t first = texts_written_;
-  for (; texts_written_ < count && at < scratch_end(); ++texts_written_) {
-    const Text& text = names.texts()[texts_written_];
-    at = put_text(at, text.data, text.size);
-  }
-  unsigned char* head = tell::put_varint(scratch_, first + 1);
-  head = tell::put_varint(head, texts_written_ - first);
-  std::memmove(head, body, static_cast<std::size_t>(at - body));
-  add_chunk(ChunkKind::kStrings, head + (at - body));
-}
-
-void TellFile::add_sites(const Names& names, std::uint32_t count) {
-  unsigned char* const body = scratch_ + kCountBytes;
-  unsigned char* at = body;
-  const std::uint32_t first = sites_written_;
-  for (; sites_written_ < count && at < scratch_end(); ++sites_written_)
-    at = put_site(at, names, names.sites()[sites_written_]);
-  unsigned char* head = tell::put_varint(scratch_, first + 1);
-  head = tell::put_varint(head, sites_written_ - first);
-  std::memmove(head, body, static_cast<std::size_t>(at - body));
-  add_chunk(ChunkKind::kSites, head + (at - body));
-}
-
-void TellFile::add_tracks(const Names& names, std::uint32_t count) {
-  unsigned char* const body = scratch_ + kCountBytes;
-  unsigned char* at = body;
-  const std::uint32_t first = tracks_written_;
-  for (; tracks_written_ < count && at < scratch_end(); ++tracks_written_)
-    at = put_track(at, names.tracks()[tracks_written_]);
-  unsigned char* head = tell::put_varint(scratch_, tracks_written_ - first);
-  std::memmove(head, body, static_cast<std::size_t>(at - body));
-  add_chunk(ChunkKind::kTracks, head + (at - body));
+  add_list(ChunkKind::kStrings, texts_written_, texts, [&](unsigned char* at, std::uint32_t i) {
+    return put_text(at, names.texts()[i].data, names.texts()[i].size);
+  });
+  add_list(ChunkKind::kSites, sites_written_, sites,
+           [&](unsigned char* at, std::uint32_t i) { return put_site(at, names, names.sites()[i]); });
+  add_list(ChunkKind::kTracks, tracks_written_, tracks,
+           [&](unsigned char* at, std::uint32_t i) { return put_track(at, names.tracks()[i]); });
 }
 
 void TellFile::add_thread(ThreadState& thread, const Names& names) {

@@ -78,9 +78,9 @@ class TellFile {
   void write_pending();
   void take_back();
   void add_session();
-  void add_texts(const Names& names, std::uint32_t count);
-  void add_sites(const Names& names, std::uint32_t count);
-  void add_tracks(const Names& names, std::uint32_t count);
+  // Chunks of that kind with what `put(at, i)` writes of each of the elements [written, count).
+  template <typename Put>
+  void add_list(tell::ChunkKind kind, std::uint32_t& written, std::uint32_t count, Put put);
   void add_thread(ThreadState& thread, const Names& names);
   void add_index();
   unsigned char* scratch_end() { return scratch_ + kScratchBytes - kScratchMargin; }

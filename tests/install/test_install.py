@@ -77,19 +77,19 @@ class Installed(Case):
     def setUpClass(cls):
         super().setUpClass()
         cls.prefix = cls.install(BUILD)
-        [cls.library] = cls.prefix.rglob("libtelltale.so")
+        [cls.recorder] = cls.prefix.rglob("libtelltale.so")
 
     def test_the_command_is_there(self):
         self.assertEqual(run(self.prefix / "bin" / "telltale", "--version"), run(TELLTALE, "--version"))
 
     def test_the_library_needs_nothing_but_libc_and_zstd(self):
-        self.assertLessEqual(needed_libraries(self.library), {"libc", "libzstd"})
-        loaded = run("ldd", self.library)
+        self.assertLessEqual(needed_libraries(self.recorder), {"libc", "libzstd"})
+        loaded = run("ldd", self.recorder)
         self.assertNotIn("libstdc++", loaded)
         self.assertNotIn("not found", loaded)
 
     def test_the_library_shows_only_what_the_header_promises(self):
-        names = [line.split()[-1] for line in run("nm", "-D", "--defined-only", self.library).splitlines()]
+        names = [line.split()[-1] for line in run("nm", "-D", "--defined-only", self.recorder).splitlines()]
         self.assertTrue(names)
         self.assertEqual([name for name in names if not name.startswith("telltale_")], [])
 
@@ -97,7 +97,7 @@ class Installed(Case):
         shared, static = self.folder / "shared", self.folder / "static"
         flags = self.pkg_config(self.prefix, "--cflags")
         run("gcc", "-std=c99", *STRICT, OUTSIDE / "record.c", "-o", shared, *flags, *self.pkg_config(self.prefix, "--libs"))
-        self.record(shared, env=os.environ | {"LD_LIBRARY_PATH": str(self.library.parent)})
+        self.record(shared, env=os.environ | {"LD_LIBRARY_PATH": str(self.recorder.parent)})
         libraries = self.pkg_config(self.prefix, "--static", "--libs")
         run("gcc", "-std=c99", *STRICT, OUTSIDE / "record.c", "-o", static, *flags, "-static", *libraries)
         self.assertEqual(needed_libraries(static), set())
@@ -114,7 +114,7 @@ class Installed(Case):
         load = self.folder / "load"
         run("gcc", "-std=c99", *STRICT, OUTSIDE / "load.c", "-o", load, *self.pkg_config(self.prefix, "--cflags"), "-ldl")
         self.assertNotIn("libtelltale", needed_libraries(load))
-        self.record(load, self.library)
+        self.record(load, self.recorder)
 
     def test_the_example_builds_anywhere(self):
         build = cmake_build(ROOT / "examples" / "cpp", self.folder / "example", f"-DCMAKE_PREFIX_PATH={self.prefix}")

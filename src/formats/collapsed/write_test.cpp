@@ -2,23 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/output/testing/sinks.h"
+#include "formats/output/testing/written.h"
 
 namespace telltale::collapsed {
 namespace {
 
-struct Written {
-  std::string text;
-  LeftOutList left_out;
-};
-
-Written written(const Trace& trace) {
-  MemorySink sink;
-  TextWriter out(sink);
-  LeftOutList left_out = write(trace, out);
-  EXPECT_TRUE(out.finish());
-  return {std::move(sink.text), std::move(left_out)};
-}
+Written written(const Trace& trace) { return written_by(write, trace); }
 
 class CollapsedTest : public testing::Test {
  protected:
@@ -34,15 +23,8 @@ class CollapsedTest : public testing::Test {
   }
   EventId add(std::string_view name, Nanoseconds duration, EventId parent = kNoEvent, Kind kind = Kind::kPython,
               EventId cause = kNoEvent) {
-    trace_.events.start.push_back(0);
-    trace_.events.duration.push_back(duration);
-    trace_.events.name.push_back(trace_.strings.intern(name));
-    trace_.events.kind.push_back(kind);
-    trace_.events.track.push_back(static_cast<TrackId>(trace_.tracks.size() - 1));
-    trace_.events.parent.push_back(parent);
-    trace_.events.cause.push_back(cause);
-    ++trace_.tracks.back().event_count;
-    return static_cast<EventId>(trace_.events.size() - 1);
+    const auto track = static_cast<TrackId>(trace_.tracks.size() - 1);
+    return append_event(trace_, track, kind, name, 0, duration, parent, cause);
   }
 
   Trace trace_;

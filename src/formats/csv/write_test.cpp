@@ -2,40 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/output/testing/sinks.h"
+#include "formats/output/testing/written.h"
 
 namespace telltale::csv {
 namespace {
 
-struct Written {
-  std::string text;
-  LeftOutList left_out;
-};
-
-Written written(const Trace& trace) {
-  MemorySink sink;
-  TextWriter out(sink);
-  LeftOutList left_out = write(trace, out);
-  EXPECT_TRUE(out.finish());
-  return {std::move(sink.text), std::move(left_out)};
-}
+Written written(const Trace& trace) { return written_by(write, trace); }
 
 constexpr std::string_view kHeader =
     "id,start_ns,duration_ns,name,kind,category,process,pid,track,tid,device,parent,cause,step,args\r\n";
-
-EventId add(Trace& trace, TrackId track, Kind kind, std::string_view name, Nanoseconds start, Nanoseconds duration,
-            EventId parent = kNoEvent, EventId cause = kNoEvent) {
-  Events& events = trace.events;
-  if (trace.tracks[track].event_count++ == 0) trace.tracks[track].first_event = static_cast<EventId>(events.size());
-  events.start.push_back(start);
-  events.duration.push_back(duration);
-  events.name.push_back(trace.strings.intern(name));
-  events.kind.push_back(kind);
-  events.track.push_back(track);
-  events.parent.push_back(parent);
-  events.cause.push_back(cause);
-  return static_cast<EventId>(events.size() - 1);
-}
 
 TEST(CsvWrite, an_event_is_a_line) {
   Trace trace;
@@ -49,11 +24,11 @@ TEST(CsvWrite, an_event_is_a_line) {
   stream.native_id = 20;
   stream.device = 0;
   trace.tracks = {thread, stream};
-  const EventId step = add(trace, 0, Kind::kAnnotation, "ProfilerStep#3", 0, 1000);
-  const EventId op = add(trace, 0, Kind::kOperator, "say \"hi\"", 100, 50, step);
-  const EventId launch = add(trace, 0, Kind::kRuntime, "cudaLaunchKernel", 110, 10, op);
-  add(trace, 0, Kind::kOther, "loose", 2000, 1);
-  const EventId kernel = add(trace, 1, Kind::kKernel, "k", 1500, 70, kNoEvent, launch);
+  const EventId step = append_event(trace, 0, Kind::kAnnotation, "ProfilerStep#3", 0, 1000);
+  const EventId op = append_event(trace, 0, Kind::kOperator, "say \"hi\"", 100, 50, step);
+  const EventId launch = append_event(trace, 0, Kind::kRuntime, "cudaLaunchKernel", 110, 10, op);
+  append_event(trace, 0, Kind::kOther, "loose", 2000, 1);
+  const EventId kernel = append_event(trace, 1, Kind::kKernel, "k", 1500, 70, kNoEvent, launch);
   trace.steps = {{3, step, 0, 1000}};
   trace.operators.append(op, {.sequence = 9});
   trace.kernel_launches.push_back({.grid = {1, 2, 3}, .block = {4, 5, 6}});

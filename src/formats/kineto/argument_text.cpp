@@ -30,18 +30,7 @@ void add_sizes(ObjectText& object, ArgumentKey key, const std::array<std::int32_
 }  // namespace
 
 ArgumentText::ArgumentText(const Trace& trace, CheckedJson& json, Links links)
-    : trace_(trace),
-      json_(json),
-      has_links_(links == Links::kWritten),
-      operators_(trace.operators),
-      stacks_(trace.operator_stacks),
-      sources_(trace.sources),
-      kernels_(trace.kernels),
-      graph_nodes_(trace.graph_nodes),
-      copies_(trace.copies),
-      syncs_(trace.syncs),
-      collectives_(trace.collectives),
-      others_(trace.other_arguments) {}
+    : trace_(trace), json_(json), has_links_(links == Links::kWritten), details_(trace) {}
 
 void ArgumentText::write(EventId event, TextWriter& out) {
   if (write_bare_value(event, out)) return;
@@ -50,15 +39,15 @@ void ArgumentText::write(EventId event, TextWriter& out) {
   write_operator(event, object);
   write_source(event, object);
   write_device_work(event, object);
-  if (const CollectiveInfo* info = collectives_.find(event)) write_collective(*info, object);
-  const StringId* others = others_.find(event);
+  if (const CollectiveInfo* info = details_.collectives.find(event)) write_collective(*info, object);
+  const StringId* others = details_.others.find(event);
   if (others == nullptr) return;
   if (json_.valid(*others).empty()) ++unwritable_;
   object.members(json_.members(*others));
 }
 
 bool ArgumentText::write_bare_value(EventId event, TextWriter& out) {
-  const StringId* others = others_.find(event);
+  const StringId* others = details_.others.find(event);
   if (others == nullptr) return false;
   const std::string_view text = json_.valid(*others);
   if (text.empty() || text.starts_with('{')) return false;
@@ -91,13 +80,13 @@ void ArgumentText::write_links(EventId event, ObjectText& object) {
 }
 
 void ArgumentText::write_operator(EventId event, ObjectText& object) {
-  if (const OperatorInfo* info = operators_.find(event)) {
+  if (const OperatorInfo* info = details_.operators.find(event)) {
     add_number_unless(OperatorInfo::kNoSequence, object, ArgumentKey::kSequence, info->sequence);
     if (info->sequence != OperatorInfo::kNoSequence || info->forward_thread != 0)
       start(object, ArgumentKey::kForwardThread) << info->forward_thread;
     if (info->inputs != OperatorInfo::kNoInputs) write_inputs(trace_.operator_inputs[info->inputs], object);
   }
-  if (const OperatorStack* stack = stacks_.find(event)) {
+  if (const OperatorStack* stack = details_.stacks.find(event)) {
     const bool has_modules = stack->module_hierarchy != kEmptyString;
     if (stack->call_stack != kEmptyString || !has_modules)
       add_text(object, ArgumentKey::kCallStack, trace_.strings[stack->call_stack]);
@@ -123,7 +112,7 @@ void ArgumentText::write_inputs(const OperatorInputs& inputs, ObjectText& object
 }
 
 void ArgumentText::write_source(EventId event, ObjectText& object) {
-  const std::uint32_t* place = sources_.find(event);
+  const std::uint32_t* place = details_.sources.find(event);
   if (place == nullptr) return;
   const SourceLocation& location = trace_.source_locations[*place];
   add_text(object, ArgumentKey::kSourceFile, trace_.strings[location.file]);
@@ -134,7 +123,7 @@ void ArgumentText::write_source(EventId event, ObjectText& object) {
 
 void ArgumentText::write_device_work(EventId event, ObjectText& object) {
   if (has_links_ && is_on_device(trace_.events.kind[event])) write_stream(event, object);
-  if (const KernelInfo* info = kernels_.find(event)) {
+  if (const KernelInfo* info = details_.kernels.find(event)) {
     const KernelLaunch& launch = trace_.kernel_launches[info->launch];
     add_number_unless(-1, object, ArgumentKey::kRegisters, launch.registers_per_thread);
     add_number_unless(-1, object, ArgumentKey::kSharedMemory, launch.shared_memory_bytes);
@@ -144,12 +133,12 @@ void ArgumentText::write_device_work(EventId event, ObjectText& object) {
     add_sizes(object, ArgumentKey::kBlock, launch.block);
     add_number_unless(-1, object, ArgumentKey::kOccupancy, launch.occupancy_percent);
   }
-  if (const GraphNode* node = graph_nodes_.find(event)) {
+  if (const GraphNode* node = details_.graph_nodes.find(event)) {
     start(object, ArgumentKey::kGraph) << node->graph;
     start(object, ArgumentKey::kGraphNode) << node->node;
   }
-  if (const CopyInfo* copy = copies_.find(event)) write_copy(event, *copy, object);
-  if (const SyncInfo* sync = syncs_.find(event)) {
+  if (const CopyInfo* copy = details_.copies.find(event)) write_copy(event, *copy, object);
+  if (const SyncInfo* sync = details_.syncs.find(event)) {
     if (sync->kind != kEmptyString) add_text(object, ArgumentKey::kSyncKind, trace_.strings[sync->kind]);
     add_number_unless(-1, object, ArgumentKey::kWaitOnStream, sync->wait_on_stream);
     add_number_unless(-1, object, ArgumentKey::kWaitOnEvent, sync->wait_on_event);

@@ -7,7 +7,7 @@
 #include "formats/kineto/checked_json.h"
 #include "formats/kineto/object_text.h"
 #include "formats/output/text_writer.h"
-#include "trace/side_table_walk.h"
+#include "trace/detail_walks.h"
 #include "trace/trace.h"
 
 namespace telltale::kineto {
@@ -45,15 +45,7 @@ class ArgumentText {
   const Trace& trace_;
   CheckedJson& json_;
   bool has_links_;
-  SideTableWalk<OperatorInfo> operators_;
-  SideTableWalk<OperatorStack> stacks_;
-  SideTableWalk<std::uint32_t> sources_;
-  SideTableWalk<KernelInfo> kernels_;
-  SideTableWalk<GraphNode> graph_nodes_;
-  SideTableWalk<CopyInfo> copies_;
-  SideTableWalk<SyncInfo> syncs_;
-  SideTableWalk<CollectiveInfo> collectives_;
-  SideTableWalk<StringId> others_;
+  DetailWalks details_;
   std::uint64_t unwritable_ = 0, unnamed_causes_ = 0;
 };
 

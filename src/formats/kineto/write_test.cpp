@@ -5,33 +5,22 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "formats/output/testing/sinks.h"
+#include "formats/output/testing/written.h"
 
 namespace telltale::kineto {
 namespace {
 
 using nlohmann::json;
 
-struct Written {
-  std::string text;
-  LeftOutList left_out;
+Written written(const Trace& trace) { return written_by(write, trace); }
 
-  // The events of one phase.
-  std::vector<json> events(const std::string& phase) const {
-    std::vector<json> found;
-    const json document = json::parse(text);
-    for (const json& event : document["traceEvents"])
-      if (event["ph"] == phase) found.push_back(event);
-    return found;
-  }
-};
-
-Written written(const Trace& trace) {
-  MemorySink sink;
-  TextWriter out(sink);
-  LeftOutList left_out = write(trace, out);
-  EXPECT_TRUE(out.finish());
-  return {std::move(sink.text), std::move(left_out)};
+// The events of one phase.
+std::vector<json> events_of(const Written& file, const std::string& phase) {
+  std::vector<json> found;
+  const json document = json::parse(file.text);
+  for (const json& event : document["traceEvents"])
+    if (event["ph"] == phase) found.push_back(event);
+  return found;
 }
 
 // One process with one thread.
@@ -47,16 +36,7 @@ Trace trace_with_thread() {
 
 EventId add_event(Trace& trace, Kind kind, std::string_view name, Nanoseconds start, Nanoseconds duration,
                   TrackId track = 0) {
-  Events& events = trace.events;
-  if (trace.tracks[track].event_count++ == 0) trace.tracks[track].first_event = static_cast<EventId>(events.size());
-  events.start.push_back(start);
-  events.duration.push_back(duration);
-  events.name.push_back(trace.strings.intern(name));
-  events.kind.push_back(kind);
-  events.track.push_back(track);
-  events.parent.push_back(kNoEvent);
-  events.cause.push_back(kNoEvent);
-  return static_cast<EventId>(events.size() - 1);
+  return append_event(trace, track, kind, name, start, duration);
 }
 
 TrackId add_stream(Trace& trace) {
@@ -104,7 +84,7 @@ TEST(KinetoWrite, names_need_not_be_text) {
                            "\uFFFD\""),
             std::string::npos)
       << file.text;
-  EXPECT_EQ(file.events("X").size(), 1u);
+  EXPECT_EQ(events_of(file, "X").size(), 1u);
 }
 
 TEST(KinetoWrite, a_launch_and_its_work_share_a_number_and_an_arrow) {
@@ -114,7 +94,7 @@ TEST(KinetoWrite, a_launch_and_its_work_share_a_number_and_an_arrow) {
   for (const Nanoseconds start : {5000, 6000})
     trace.events.cause[add_event(trace, Kind::kKernel, "k", start, 100, stream)] = launch;
   const Written file = written(trace);
-  const auto spans = file.events("X"), starts = file.events("s"), ends = file.events("f");
+  const auto spans = events_of(file, "X"), starts = events_of(file, "s"), ends = events_of(file, "f");
   ASSERT_EQ(spans.size(), 3u);
   for (const json& span : spans) EXPECT_EQ(span["args"]["correlation"], 1);
   EXPECT_EQ(spans[1]["args"]["stream"], 20);
@@ -143,12 +123,12 @@ TEST(KinetoWrite, of_two_nested_backward_operators_the_arrow_points_to_the_inner
   }
   trace.events.parent[node] = engine;
   const Written file = written(trace);
-  ASSERT_EQ(file.events("s").size(), 1u);
-  EXPECT_EQ(file.events("s")[0]["cat"], "fwdbwd");
-  EXPECT_EQ(file.events("s")[0]["ts"], 0.0);
-  ASSERT_EQ(file.events("f").size(), 1u);
-  EXPECT_EQ(file.events("f")[0]["ts"], 21.0);
-  EXPECT_EQ(file.events("f")[0]["tid"], 8);
+  ASSERT_EQ(events_of(file, "s").size(), 1u);
+  EXPECT_EQ(events_of(file, "s")[0]["cat"], "fwdbwd");
+  EXPECT_EQ(events_of(file, "s")[0]["ts"], 0.0);
+  ASSERT_EQ(events_of(file, "f").size(), 1u);
+  EXPECT_EQ(events_of(file, "f")[0]["ts"], 21.0);
+  EXPECT_EQ(events_of(file, "f")[0]["tid"], 8);
   EXPECT_TRUE(file.left_out.empty());
 }
 
@@ -163,7 +143,7 @@ TEST(KinetoWrite, text_that_should_be_json_and_is_none_is_counted) {
   const json document = json::parse(file.text);
   EXPECT_EQ(document["good"], json::parse("[1,2]"));
   EXPECT_FALSE(document.contains("bad"));
-  EXPECT_EQ(file.events("X")[0]["args"], json::parse(R"({"External id": 1, "Input type": ["a"]})"));
+  EXPECT_EQ(events_of(file, "X")[0]["args"], json::parse(R"({"External id": 1, "Input type": ["a"]})"));
   ASSERT_EQ(file.left_out.entries().size(), 2u);
   EXPECT_EQ(file.left_out.entries()[0].count, 2u);
   EXPECT_EQ(file.left_out.entries()[0].many, "values about the recording");
@@ -181,7 +161,7 @@ TEST(KinetoWrite, counters_of_one_name_and_the_same_times_stand_together) {
                            {name, trace.strings.intern("free"), 0, 2, 2},
                            {name, trace.strings.intern("peak"), 0, 4, 1}};
   const Written file = written(trace);
-  const auto values = file.events("C");
+  const auto values = events_of(file, "C");
   ASSERT_EQ(values.size(), 3u);
   EXPECT_EQ(values[0]["args"], json::parse(R"({"used": 1, "free": 3})"));
   EXPECT_EQ(values[1]["args"], json::parse(R"({"used": 2.5})"));

@@ -24,24 +24,14 @@ constexpr int kDeepestJson = 64;  // deeper ones, which nobody writes, would nee
 }  // namespace
 
 Annotations::Annotations(const Trace& trace, Interning& interning)
-    : trace_(trace),
-      interning_(interning),
-      operators_(trace.operators),
-      stacks_(trace.operator_stacks),
-      sources_(trace.sources),
-      kernels_(trace.kernels),
-      graph_nodes_(trace.graph_nodes),
-      copies_(trace.copies),
-      syncs_(trace.syncs),
-      collectives_(trace.collectives),
-      others_(trace.other_arguments) {}
+    : trace_(trace), interning_(interning), details_(trace) {}
 
 void Annotations::add(EventId event, ProtoMessage& track_event) {
   event_ = &track_event;
   add_operator(event);
   add_device_work(event);
-  if (const CollectiveInfo* info = collectives_.find(event)) add_collective(*info);
-  if (const StringId* others = others_.find(event)) add_members(*others);
+  if (const CollectiveInfo* info = details_.collectives.find(event)) add_collective(*info);
+  if (const StringId* others = details_.others.find(event)) add_members(*others);
 }
 
 void Annotations::add_metadata(ProtoMessage& track_event) {
@@ -50,7 +40,7 @@ void Annotations::add_metadata(ProtoMessage& track_event) {
 }
 
 void Annotations::add_operator(EventId event) {
-  if (const OperatorInfo* info = operators_.find(event)) {
+  if (const OperatorInfo* info = details_.operators.find(event)) {
     add_number_unless(OperatorInfo::kNoSequence, "Sequence number", info->sequence);
     add_number_unless(0, "Fwd thread id", info->forward_thread);
     if (info->inputs != OperatorInfo::kNoInputs) {
@@ -61,11 +51,11 @@ void Annotations::add_operator(EventId event) {
       add_text("Concrete Inputs", inputs.concrete);
     }
   }
-  if (const OperatorStack* stack = stacks_.find(event)) {
+  if (const OperatorStack* stack = details_.stacks.find(event)) {
     add_text("Call stack", stack->call_stack);
     add_text("Module Hierarchy", stack->module_hierarchy);
   }
-  if (const std::uint32_t* place = sources_.find(event)) {
+  if (const std::uint32_t* place = details_.sources.find(event)) {
     const SourceLocation& location = trace_.source_locations[*place];
     add_text("Source path", location.file);
     add_number_unless(0, "Source line", location.line);
@@ -74,7 +64,7 @@ void Annotations::add_operator(EventId event) {
 }
 
 void Annotations::add_device_work(EventId event) {
-  if (const KernelInfo* info = kernels_.find(event)) {
+  if (const KernelInfo* info = details_.kernels.find(event)) {
     const KernelLaunch& launch = trace_.kernel_launches[info->launch];
     add_sizes("grid", launch.grid);
     add_sizes("block", launch.block);
@@ -84,16 +74,16 @@ void Annotations::add_device_work(EventId event) {
     if (launch.blocks_per_multiprocessor != -1) add_real("blocks per SM", launch.blocks_per_multiprocessor);
     if (launch.warps_per_multiprocessor != -1) add_real("warps per SM", launch.warps_per_multiprocessor);
   }
-  if (const GraphNode* node = graph_nodes_.find(event)) {
+  if (const GraphNode* node = details_.graph_nodes.find(event)) {
     add_number("graph id", node->graph);
     add_number("graph node id", node->node);
   }
-  if (const CopyInfo* copy = copies_.find(event)) {
+  if (const CopyInfo* copy = details_.copies.find(event)) {
     add_number_unless(-1, "bytes", copy->bytes);
     if (copy->from != MemorySpace::kUnknown) add_any_text("from", name_of(copy->from));
     if (copy->to != MemorySpace::kUnknown) add_any_text("to", name_of(copy->to));
   }
-  if (const SyncInfo* sync = syncs_.find(event)) {
+  if (const SyncInfo* sync = details_.syncs.find(event)) {
     add_text("cuda_sync_kind", sync->kind);
     add_number_unless(-1, "wait_on_stream", sync->wait_on_stream);
     add_number_unless(-1, "wait_on_cuda_event_id", sync->wait_on_event);

@@ -6,7 +6,7 @@
 
 #include "formats/perfetto/interning.h"
 #include "formats/perfetto/proto_message.h"
-#include "trace/side_table_walk.h"
+#include "trace/detail_walks.h"
 #include "trace/trace.h"
 
 namespace telltale::perfetto {
@@ -48,15 +48,7 @@ class Annotations {
 
   const Trace& trace_;
   Interning& interning_;
-  SideTableWalk<OperatorInfo> operators_;
-  SideTableWalk<OperatorStack> stacks_;
-  SideTableWalk<std::uint32_t> sources_;
-  SideTableWalk<KernelInfo> kernels_;
-  SideTableWalk<GraphNode> graph_nodes_;
-  SideTableWalk<CopyInfo> copies_;
-  SideTableWalk<SyncInfo> syncs_;
-  SideTableWalk<CollectiveInfo> collectives_;
-  SideTableWalk<StringId> others_;
+  DetailWalks details_;
   ProtoMessage* event_ = nullptr;
   ProtoMessage annotation_;
 };

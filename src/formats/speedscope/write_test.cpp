@@ -2,23 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/output/testing/sinks.h"
+#include "formats/output/testing/written.h"
 
 namespace telltale::speedscope {
 namespace {
 
-struct Written {
-  std::string text;
-  LeftOutList left_out;
-};
-
-Written written(const Trace& trace) {
-  MemorySink sink;
-  TextWriter out(sink);
-  LeftOutList left_out = write(trace, out);
-  EXPECT_TRUE(out.finish());
-  return {std::move(sink.text), std::move(left_out)};
-}
+Written written(const Trace& trace) { return written_by(write, trace); }
 
 // Rows of one thread must come in the order of a trace.
 Trace thread_with(const std::vector<std::tuple<std::string, Nanoseconds, Nanoseconds>>& spans) {
@@ -26,17 +15,8 @@ Trace thread_with(const std::vector<std::tuple<std::string, Nanoseconds, Nanosec
   trace.processes.emplace_back();
   Track track;
   track.name = trace.strings.intern("main");
-  track.event_count = static_cast<EventId>(spans.size());
   trace.tracks.push_back(track);
-  for (const auto& [name, start, end] : spans) {
-    trace.events.start.push_back(start);
-    trace.events.duration.push_back(end - start);
-    trace.events.name.push_back(trace.strings.intern(name));
-    trace.events.kind.push_back(Kind::kOperator);
-    trace.events.track.push_back(0);
-    trace.events.parent.push_back(kNoEvent);
-    trace.events.cause.push_back(kNoEvent);
-  }
+  for (const auto& [name, start, end] : spans) append_event(trace, 0, Kind::kOperator, name, start, end - start);
   return trace;
 }
 
