@@ -10,6 +10,8 @@ endif()
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 
 # Tests under a sanitizer: optimised enough to run fast, with lines in its reports, and with our assertions. With all
@@ -18,8 +20,10 @@ set(CMAKE_CXX_FLAGS_SANITIZE "-Og -g1")
 
 find_program(TELLTALE_CCACHE ccache)
 if(TELLTALE_CCACHE)
-  # ccache takes what uses a precompiled header only with these two.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros "${TELLTALE_CCACHE}")
+  # ccache takes what uses a precompiled header only with these two kinds of sloppiness. Build folders side by side share
+  # what they compile: all paths count from the project's root.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
+      CCACHE_NOHASHDIR=1 "${TELLTALE_CCACHE}")
   add_compile_options(-fpch-preprocess)
 endif()
 

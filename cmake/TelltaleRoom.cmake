@@ -27,6 +27,9 @@ target_precompile_headers(
   <utility>
   <vector>)
 
+# The same objects serve the command and Python's extension modules.
+set_target_properties(telltale_room_headers PROPERTIES POSITION_INDEPENDENT_CODE ON)
+
 function(telltale_room)
   cmake_parse_arguments(ROOM "THREADS;ALONE" "NAME" "SOURCES;SEES;LIBRARIES;TESTS" ${ARGN})
   set(target "telltale_${ROOM_NAME}")
@@ -38,6 +41,7 @@ function(telltale_room)
   file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${door}/${include_as}" SYMBOLIC)
 
   add_library(${target} STATIC ${ROOM_SOURCES})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   if(NOT ROOM_ALONE)
     target_precompile_headers(${target} REUSE_FROM telltale_room_headers)
   endif()
