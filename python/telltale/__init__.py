@@ -1,0 +1,14 @@
+"""Telltale says why a model is slow and what each fix would buy.
+
+    >>> import telltale
+    >>> trace = telltale.load("trace.json.gz")
+    >>> print(trace.analyze())
+
+Traces come from torch.profiler, from Telltale itself (``.tell``) or from anything that writes Chrome's trace format.
+"""
+
+from telltale._errors import TelltaleError
+from telltale._trace import Trace, load
+from telltale._version import VERSION as __version__
+
+__all__ = ["TelltaleError", "Trace", "__version__", "load"]
