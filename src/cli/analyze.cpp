@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -20,12 +19,13 @@
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/step_choice.h"
-#include "cli/suggestion.h"
 #include "report/analyze_html.h"
 #include "report/analyze_json.h"
 #include "report/analyze_markdown.h"
 #include "report/analyze_terminal.h"
 #include "report/rules_markdown.h"
+#include "words/chosen_steps.h"
+#include "words/rule_words.h"
 
 namespace telltale::cli {
 namespace {
@@ -37,16 +37,10 @@ struct AnalyzeOptions {
   bool wants_json = false, wants_markdown = false;
 };
 
-// The rule of that name; a sentence about those that there are when it is none of them.
-const RuleInfo& rule_named(const std::string& id, const std::string& option) {
-  const auto rules = rule_infos();
-  const auto rule = std::ranges::find(rules, id, &RuleInfo::id);
-  if (rule != rules.end()) return *rule;
-  std::vector<std::string> known;
-  for (const RuleInfo& each : rules) known.emplace_back(each.id);
-  const std::string near = suggestion(id, known);
-  throw CLI::ValidationError(option, "there is no rule '" + id + "'" +
-                                         (near.empty() ? "; there are " + CLI::detail::join(known, ", ") : near));
+const RuleInfo& chosen_rule(const std::string& id, const std::string& option) {
+  const Result<const RuleInfo*> rule = rule_named(id);
+  if (!rule) throw CLI::ValidationError(option, rule.error().message);
+  return **rule;
 }
 
 Result<ExitCode> write_file(const std::string& path, std::string_view text) {
@@ -73,7 +67,7 @@ Result<ExitCode> analyze(const AnalyzeOptions& options, const GlobalOptions& glo
   ProgressLine progress;
   const Result<Trace> trace = load(options.path, globals, progress);
   if (!trace) return std::unexpected(trace.error());
-  if (const std::string reason = why_no_step(*trace, options.diagnosis.steps); !reason.empty()) {
+  if (const std::string reason = why_no_step(*trace, options.diagnosis.steps, "--steps"); !reason.empty()) {
     return failure(reason, options.path);
   }
 
@@ -110,7 +104,7 @@ void declare_choice(CLI::App& app, AnalyzeOptions& options) {
   app.add_option_function<std::vector<std::string>>(
          "--rule",
          [&options](const std::vector<std::string>& ids) {
-           for (const std::string& id : ids) options.diagnosis.rules.emplace_back(rule_named(id, "--rule").id);
+           for (const std::string& id : ids) options.diagnosis.rules.emplace_back(chosen_rule(id, "--rule").id);
          },
          "Only what this rule finds; may be given several times")
       ->allow_extra_args(false)
@@ -130,7 +124,7 @@ void declare_output(CLI::App& app, AnalyzeOptions& options) {
   app.add_option_function<std::string>(
          "--explain",
          [&options](const std::string& id) {
-           options.explained = id == "all" ? rule_infos() : std::span(&rule_named(id, "--explain"), 1);
+           options.explained = id == "all" ? rule_infos() : std::span(&chosen_rule(id, "--explain"), 1);
          },
          "Tell what a rule, or all, looks for and how its saving is computed; needs no TRACE")
       ->type_name("RULE");

@@ -11,10 +11,11 @@
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/step_choice.h"
-#include "cli/suggestion.h"
 #include "cli/time_text.h"
 #include "formats/write_trace.h"
 #include "report/units.h"
+#include "words/chosen_steps.h"
+#include "words/suggestion.h"
 
 namespace telltale::cli {
 namespace {
@@ -67,11 +68,11 @@ Result<Trace> part_by_time(Trace trace, const ConvertOptions& options) {
 }
 
 Result<Trace> chosen_part(Trace whole, const ConvertOptions& options) {
-  if (const std::string reason = why_no_step(whole, options.steps); !reason.empty())
+  if (const std::string reason = why_no_step(whole, options.steps, "--steps"); !reason.empty())
     return failure(reason, options.path);
   auto part = part_by_time(std::move(whole), options);
   if (!part || !options.steps) return part;
-  if (const std::string reason = why_no_step(*part, options.steps); !reason.empty())
+  if (const std::string reason = why_no_step(*part, options.steps, "--steps"); !reason.empty())
     return failure("--steps chooses none of what is between --from and --to", options.path);
   return slice(*part, selection_of(*part, *options.steps));
 }

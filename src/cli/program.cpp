@@ -13,7 +13,7 @@
 #include "cli/default_command.h"
 #include "cli/help_format.h"
 #include "cli/size_text.h"
-#include "cli/suggestion.h"
+#include "words/suggestion.h"
 
 namespace telltale::cli {
 namespace {

@@ -1,5 +1,4 @@
 // telltale top TRACE: what took the time, as torch.profiler's key_averages() has it.
-#include <map>
 #include <memory>
 
 #include "analysis/key_averages.h"
@@ -11,6 +10,8 @@
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/top_table.h"
+#include "words/chosen_steps.h"
+#include "words/row_words.h"
 
 namespace telltale::cli {
 namespace {
@@ -25,28 +26,10 @@ struct TopOptions {
   bool wants_json = false, wants_csv = false, has_full_names = false;
 };
 
-const std::map<std::string, KindSet>& kinds_by_word() {
-  static const std::map<std::string, KindSet> kWords = {
-      {"operator", {Kind::kOperator}},
-      {"kernel", {Kind::kKernel, Kind::kMemcpy, Kind::kMemset, Kind::kCollective, Kind::kDeviceOther}},
-      {"module", {Kind::kModule}},
-      {"annotation", {Kind::kAnnotation}},
-      {"python", {Kind::kPython}},
-      {"all", KindSet::all()},
-  };
-  return kWords;
-}
-
-const std::map<std::string, Grouping>& groupings_by_word() {
-  static const std::map<std::string, Grouping> kWords = {
-      {"name", Grouping::kName}, {"shape", Grouping::kShape}, {"stack", Grouping::kStack}};
-  return kWords;
-}
-
 Result<ExitCode> show_top(const TopOptions& options, const GlobalOptions& globals) {
   const Result<Trace> trace = load(options.path, globals);
   if (!trace) return std::unexpected(trace.error());
-  if (const std::string reason = why_no_step(*trace, options.averages.steps); !reason.empty()) {
+  if (const std::string reason = why_no_step(*trace, options.averages.steps, "--steps"); !reason.empty()) {
     return failure(reason, options.path);
   }
 

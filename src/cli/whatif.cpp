@@ -1,17 +1,17 @@
 // telltale whatif TRACE: what a step would take if parts of it were gone, faster or slower.
 #include <memory>
-#include <set>
 
 #include "cli/command.h"
-#include "cli/event_pattern_text.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/step_choice.h"
-#include "cli/suggestion.h"
 #include "replay/what_if.h"
 #include "report/text_width.h"
 #include "report/whatif_json.h"
 #include "report/whatif_terminal.h"
+#include "words/change_words.h"
+#include "words/chosen_steps.h"
+#include "words/event_pattern_text.h"
 
 namespace telltale::cli {
 namespace {
@@ -25,50 +25,11 @@ struct WhatIfOptions {
   bool wants_json = false;
 };
 
-std::string kinds_that_are_replayed() {
-  std::string words;
-  for (int i = 0; i < kKindCount; ++i) {
-    const auto kind = static_cast<Kind>(i);
-    if (is_replayed(kind)) words.append(words.empty() ? "" : ", ").append(name_of(kind));
-  }
-  return words;
-}
-
 // A pattern without anything to match is a mistake that is seen before the trace is read.
 PatternChange checked(PatternChange change, const std::string& option) {
-  if (change.pattern.name.empty()) throw CLI::ValidationError(option, "a pattern needs a name; * matches all");
-  if (change.pattern.kind && !is_replayed(*change.pattern.kind)) {
-    throw CLI::ValidationError(option, "events of the kind " + std::string(name_of(*change.pattern.kind)) +
-                                           " take no time of their own; there are " + kinds_that_are_replayed());
-  }
-  return change;
-}
-
-// The names of the trace's events, those of host and device that a replay runs.
-std::vector<std::string> names_in(const Trace& trace) {
-  std::set<StringId> names;
-  for (EventId event = 0; event < trace.events.size(); ++event)
-    if (is_replayed(trace.events.kind[event])) names.insert(trace.events.name[event]);
-  std::vector<std::string> texts;
-  for (const StringId name : names) texts.emplace_back(trace.strings[name]);
-  return texts;
-}
-
-// Why a pattern that matches nothing does so, as far as we can tell.
-std::string why_no_match(const EventPattern& pattern, const Trace& trace) {
-  const std::string sentence = "nothing in the steps matches '" + text_of(pattern) + "'";
-  const std::size_t colon = pattern.name.find(':');
-  const std::string before = pattern.name.substr(0, colon);
-  if (!pattern.kind && colon != std::string::npos && pattern.name.substr(colon, 2) != "::") {
-    std::vector<std::string> kinds;
-    for (int i = 0; i < kKindCount; ++i) kinds.emplace_back(name_of(static_cast<Kind>(i)));
-    if (const std::string near = suggestion(before, kinds); !near.empty()) return sentence + near;
-  }
-  if (pattern.name.find_first_of("*?") == std::string::npos) {
-    const std::string near = suggestion(pattern.name, names_in(trace));
-    return sentence + (near.empty() ? "; a name counts as a whole, and * stands for any text" : near);
-  }
-  return sentence;
+  Result<PatternChange> good = telltale::checked(std::move(change));
+  if (!good) throw CLI::ValidationError(option, good.error().message);
+  return *std::move(good);
 }
 
 Result<ExitCode> show_answer(const WhatIfOptions& options, const GlobalOptions& globals) {
@@ -78,17 +39,14 @@ Result<ExitCode> show_answer(const WhatIfOptions& options, const GlobalOptions& 
   ProgressLine progress;
   const Result<Trace> trace = load(options.path, globals, progress);
   if (!trace) return std::unexpected(trace.error());
-  if (const std::string reason = why_no_step(*trace, options.steps); !reason.empty()) {
+  if (const std::string reason = why_no_step(*trace, options.steps, "--steps"); !reason.empty()) {
     return failure(reason, options.path);
   }
   progress.show_now("Replaying");
   WhatIf answer = what_if(*trace, options.changes, options.steps);
   answer.path = options.path;
   progress.clear();
-  for (std::size_t i = 0; i < answer.reach.size(); ++i) {
-    if (answer.reach[i].calls == 0 && answer.reach[i].device_work == 0)
-      return failure(why_no_match(options.changes.patterns[i].pattern, *trace), options.path);
-  }
+  if (const std::string reason = why_no_match(answer, *trace); !reason.empty()) return failure(reason, options.path);
   return print(options.wants_json ? to_json(answer) : whatif_text(answer, output_style()));
 }
 

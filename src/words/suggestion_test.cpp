@@ -1,8 +1,8 @@
-#include "cli/suggestion.h"
+#include "words/suggestion.h"
 
 #include <gtest/gtest.h>
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 TEST(Suggestion, names_the_nearest_word) {
@@ -18,4 +18,4 @@ TEST(Suggestion, keeps_silent_when_nothing_is_near) {
 }
 
 }  // namespace
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -6,9 +6,9 @@
 
 #include "analysis/step_range.h"
 
-namespace telltale::cli {
+namespace telltale {
 
 // Nothing when it is no range, or one that ends before it starts.
 std::optional<StepRange> parsed_step_range(std::string_view text);
 
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -1,8 +1,8 @@
-#include "cli/step_range_text.h"
+#include "words/step_range_text.h"
 
 #include <charconv>
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
@@ -35,4 +35,4 @@ std::optional<StepRange> parsed_step_range(std::string_view text) {
   return range;
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

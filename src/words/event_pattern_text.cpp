@@ -1,9 +1,9 @@
-#include "cli/event_pattern_text.h"
+#include "words/event_pattern_text.h"
 
 #include <charconv>
 #include <cmath>
 
-namespace telltale::cli {
+namespace telltale {
 
 EventPattern parsed_pattern(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -23,4 +23,4 @@ std::optional<PatternChange> parsed_scaling(std::string_view text) {
   return PatternChange{parsed_pattern(text.substr(0, equals)), factor};
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -1,8 +1,8 @@
-#include "cli/step_range_text.h"
+#include "words/step_range_text.h"
 
 #include <gtest/gtest.h>
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 bool has(const std::optional<StepRange>& range, std::int64_t index) {
@@ -33,4 +33,4 @@ TEST(StepRangeText, refuses_what_is_no_range) {
 }
 
 }  // namespace
-}  // namespace telltale::cli
+}  // namespace telltale

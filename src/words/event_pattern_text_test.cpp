@@ -1,8 +1,8 @@
-#include "cli/event_pattern_text.h"
+#include "words/event_pattern_text.h"
 
 #include <gtest/gtest.h>
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 TEST(ParsedPattern, takes_a_kind_before_the_first_colon) {
@@ -35,4 +35,4 @@ TEST(ParsedScaling, refuses_what_is_no_factor) {
 }
 
 }  // namespace
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace telltale::cli {
+namespace telltale {
 
 // "; did you mean 'top'?", or nothing when no known word is near.
 std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 
-}  // namespace telltale::cli
+}  // namespace telltale

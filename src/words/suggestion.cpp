@@ -1,9 +1,9 @@
-#include "cli/suggestion.h"
+#include "words/suggestion.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 // How many letters must be added, removed, replaced or swapped with their neighbour to get from one to the other.
@@ -40,4 +40,4 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
   return is_near ? "; did you mean '" + nearest + "'?" : std::string();
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale
