@@ -56,7 +56,8 @@ typedef enum telltale_field_type {
   TELLTALE_INTEGER = 0,
   TELLTALE_FLOAT = 1,
   TELLTALE_TEXT = 2,
-  TELLTALE_SHAPE = 3 /* sizes of dimensions */
+  TELLTALE_SHAPE = 3, /* sizes of dimensions */
+  TELLTALE_NAME = 4   /* a text that many records share: an integer from telltale_intern() */
 } telltale_field_type;
 
 typedef struct telltale_field {
@@ -101,7 +102,8 @@ typedef struct telltale_site {
  * null: when there are too many, all further ones share the name "(too many names)". */
 TELLTALE_API telltale_site* telltale_make_site(const telltale_site* description);
 
-/* A number for a text, for telltale_allocation's pools. Equal texts give the same number; 0 is the empty text. */
+/* A number for a text, for fields of the type TELLTALE_NAME and telltale_allocation's pools. Equal texts give the same
+ * number; 0 is the empty text, and all texts when there are too many. */
 TELLTALE_API uint32_t telltale_intern(const char* text);
 
 /* Not 0 while something is recorded. */
@@ -120,7 +122,7 @@ typedef struct telltale_scope {
 TELLTALE_API uint64_t telltale_scope_begin(telltale_site* site);
 TELLTALE_API int telltale_scope_end(telltale_site* site, uint64_t start);
 TELLTALE_API int telltale_scope_end_with(telltale_site* site, uint64_t start, const telltale_value* values);
-/* For sites whose fields are integers and floats alone: the bits of an int64_t or a double for each. */
+/* For sites whose fields are integers, names and floats alone: the bits of an int64_t or a double for each. */
 TELLTALE_API int telltale_scope_end_words(telltale_site* site, uint64_t start, const uint64_t* words);
 
 /* A scope of the calling thread. It must end on the thread on which it began; scopes of a thread nest. (signal) */

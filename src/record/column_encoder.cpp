@@ -164,6 +164,9 @@ void ColumnEncoder::append_values(const unsigned char* values, const Site& site,
         for (std::uint64_t dimension = 0; dimension < word; ++dimension, values += kWordBytes)
           put(RecordColumn::kValues, tell::zigzag(static_cast<std::int64_t>(word_at(values, 0))));
         break;
+      case TELLTALE_NAME:
+        put(RecordColumn::kValues, word);
+        break;
       default:
         put(RecordColumn::kValues, tell::zigzag(static_cast<std::int64_t>(word)));
         break;

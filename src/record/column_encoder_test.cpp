@@ -102,15 +102,19 @@ TEST_F(ColumnEncoderTest, writes_what_each_type_has_beyond_its_time) {
 }
 
 TEST_F(ColumnEncoderTest, writes_values_as_the_fields_of_the_site_say) {
-  const telltale_field fields[] = {
-      {"i", TELLTALE_INTEGER, 0}, {"f", TELLTALE_FLOAT, 0}, {"t", TELLTALE_TEXT, 0}, {"s", TELLTALE_SHAPE, 0}};
-  const telltale_site site = {"work", "", "", "", fields, 4, 0, TELLTALE_KIND_SCOPE, 0};
+  const telltale_field fields[] = {{"i", TELLTALE_INTEGER, 0},
+                                   {"f", TELLTALE_FLOAT, 0},
+                                   {"t", TELLTALE_TEXT, 0},
+                                   {"s", TELLTALE_SHAPE, 0},
+                                   {"n", TELLTALE_NAME, 0}};
+  const telltale_site site = {"work", "", "", "", fields, 5, 0, TELLTALE_KIND_SCOPE, 0};
   const std::uint32_t number = names_->number_of(site);
   std::uint64_t half = 0, text = 0;
   const double value = 0.5;
   std::memcpy(&half, &value, sizeof half);
   std::memcpy(&text, "abc", 3);
-  add(RecordType::kSpan, number, SpanRecord{{}, 1, 1}, {static_cast<std::uint64_t>(-3), half, 3, text, 2, 16, 1000});
+  add(RecordType::kSpan, number, SpanRecord{{}, 1, 1},
+      {static_cast<std::uint64_t>(-3), half, 3, text, 2, 16, 1000, 300});
   encode();
   ByteReader& values = column(tell::RecordColumn::kValues);
   EXPECT_EQ(values.signed_varint(), -3);
@@ -121,6 +125,7 @@ TEST_F(ColumnEncoderTest, writes_values_as_the_fields_of_the_site_say) {
   EXPECT_EQ(values.varint(), 2u);
   EXPECT_EQ(values.signed_varint(), 16);
   EXPECT_EQ(values.signed_varint(), 1000);
+  EXPECT_EQ(values.varint(), 300u);
   EXPECT_TRUE(values.is_at_end());
 }
 

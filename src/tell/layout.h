@@ -97,6 +97,7 @@ enum class FieldType : std::uint8_t {
   kFloat = 1,    // 8 bytes, IEEE 754
   kText = 2,     // varint length, bytes (UTF-8)
   kShape = 3,    // varint number of dimensions, zigzag varint each
+  kName = 4,     // varint number of a text
 };
 
 // What a site's records are. Numbers are part of the file format and of the C API (telltale_kind).

@@ -211,6 +211,21 @@ TEST_F(ApiTest, spans_of_a_device_have_its_clock_and_find_their_launch) {
               0, 1e6);
 }
 
+TEST_F(ApiTest, values_may_be_texts_that_records_share) {
+  const telltale_field fields[] = {{"phase", TELLTALE_NAME, 0}, {"n", TELLTALE_INTEGER, 0}};
+  telltale_site site = {"work", "", "", "", fields, 2, 0, TELLTALE_KIND_SCOPE, 0};
+  start();
+  for (const char* phase : {"prefill", "decode", ""}) {
+    const std::uint64_t words[] = {telltale_intern(phase), 7};
+    telltale_scope_end_words(&site, telltale_scope_begin(&site), words);
+  }
+  const Trace trace = stop();
+  ASSERT_EQ(trace.other_arguments.size(), 3u);
+  EXPECT_EQ(trace.strings[trace.other_arguments.row(0)], R"({"phase":"prefill","n":7})");
+  EXPECT_EQ(trace.strings[trace.other_arguments.row(1)], R"({"phase":"decode","n":7})");
+  EXPECT_EQ(trace.strings[trace.other_arguments.row(2)], R"({"phase":"","n":7})");
+}
+
 TEST_F(ApiTest, steps_are_numbered_and_touch_one_another) {
   start();
   for (int i = 0; i < 3; ++i) {

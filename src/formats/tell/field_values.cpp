@@ -78,7 +78,7 @@ void append_shape(std::string& out, ByteReader& column, ArgumentKey key) {
   out += is_list_of_shapes ? "]]" : "]";
 }
 
-void append_value(std::string& out, const FieldPlan::Field& field, ByteReader& column) {
+void append_value(std::string& out, const FieldPlan::Field& field, const Sites& sites, ByteReader& column) {
   switch (field.type) {
     case FieldType::kInteger:
       return append_number(out, column.signed_varint());
@@ -88,6 +88,8 @@ void append_value(std::string& out, const FieldPlan::Field& field, ByteReader& c
       return append_text(out, read_text(column), field.key);
     case FieldType::kShape:
       return append_shape(out, column, field.key);
+    case FieldType::kName:
+      return append_text(out, sites[sites.text(column.varint())], field.key);
   }
 }
 
@@ -118,7 +120,7 @@ bool FieldPlan::has_columns() const {
   return std::ranges::any_of(fields_, [](const Field& field) { return field.key != ArgumentKey::kUnknown; });
 }
 
-void FieldValues::read(const FieldPlan& plan, ByteReader& column) {
+void FieldValues::read(const FieldPlan& plan, const Sites& sites, ByteReader& column) {
   text_.clear();
   others_.clear();
   parts_.clear();
@@ -127,11 +129,11 @@ void FieldValues::read(const FieldPlan& plan, ByteReader& column) {
     if (field.key == ArgumentKey::kUnknown) {
       others_ += others_.empty() ? '{' : ',';
       others_ += field.quoted_name;
-      append_value(others_, field, column);
+      append_value(others_, field, sites, column);
       continue;
     }
     const std::size_t begin = text_.size();
-    append_value(text_, field, column);
+    append_value(text_, field, sites, column);
     parts_.push_back({field.key, begin, text_.size()});
     text_ += ',';
   }

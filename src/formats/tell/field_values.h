@@ -35,7 +35,7 @@ class FieldPlan {
 class FieldValues {
  public:
   // Takes the values of one record out of the column. The results below are valid until the next call.
-  void read(const FieldPlan& plan, ByteReader& column);
+  void read(const FieldPlan& plan, const Sites& sites, ByteReader& column);
 
   // Those that columns hold.
   const kineto::EventFields& fields() const { return fields_; }

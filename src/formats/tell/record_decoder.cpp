@@ -227,7 +227,9 @@ std::optional<BatchRow> RecordDecoder::add_row(Chunk& chunk, const LocalSite& si
                                                TrackId track, std::optional<Span> span) {
   EventBatch& batch = chunk.decoded.block.batch;
   const bool has_values = side.has_values && chunk.has_values;
-  if (has_values || side.has_details) values_.read(has_values ? side.plan : kNoFields, chunk.columns.values);
+  if (has_values || side.has_details) {
+    values_.read(has_values ? side.plan : kNoFields, definitions_.sites, chunk.columns.values);
+  }
   if (!span) {
     note(chunk, Anomaly::kMissingTime, site.name);
     return std::nullopt;

@@ -44,7 +44,7 @@ bool Sites::take_sites(ByteReader payload) {
     for (std::uint64_t f = 0; f < fields && payload.is_good(); ++f) {
       const StringId name = text(payload.varint());
       const auto type = static_cast<FieldType>(payload.byte());
-      is_known &= type <= FieldType::kShape;
+      is_known &= type <= FieldType::kName;
       site.fields.push_back({name, type});
     }
     sites.push_back(std::move(site));
