@@ -1,0 +1,71 @@
+#include "bindings/core/columns.h"
+
+#include <cassert>
+#include <limits>
+
+#include "base/utf8.h"
+
+namespace telltale::python {
+namespace {
+
+template <typename Offset>
+Column texts_with_offsets(std::string name, const char* format, std::span<const std::string> values) {
+  std::vector<Offset> offsets = {0};
+  std::vector<char> letters;
+  for (const std::string& value : values) {
+    letters.insert(letters.end(), value.begin(), value.end());
+    offsets.push_back(static_cast<Offset>(letters.size()));
+  }
+  const auto length = static_cast<std::int64_t>(values.size());
+  return {std::move(name), format, length, 0, false, {nullptr, buffer_of(std::move(offsets)), buffer_of(std::move(letters))}};
+}
+
+}  // namespace
+
+Column texts(std::string name, std::span<const std::string_view> values) {
+  std::vector<std::string> repaired;
+  std::size_t letters = 0;
+  for (const std::string_view value : values) letters += repaired.emplace_back(repaired_utf8(value)).size();
+  const bool is_large = letters > std::numeric_limits<std::int32_t>::max();
+  return is_large ? texts_with_offsets<std::int64_t>(std::move(name), "U", repaired)
+                  : texts_with_offsets<std::int32_t>(std::move(name), "u", repaired);
+}
+
+Column dictionary_of(Column indices, std::span<const std::string_view> words) {
+  indices.dictionary = std::make_shared<const Column>(texts("", words));
+  return indices;
+}
+
+Column interned(std::string name, const Trace& trace, const std::vector<StringId>& ids) {
+  constexpr std::int32_t kUnseen = -1;
+  std::vector<std::int32_t> index_of(trace.strings.size(), kUnseen);
+  std::vector<std::int32_t> indices(ids.size());
+  std::vector<std::string_view> words;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    std::int32_t& index = index_of[ids[i]];
+    if (index == kUnseen) {
+      index = static_cast<std::int32_t>(words.size());
+      words.push_back(trace.strings[ids[i]]);
+    }
+    indices[i] = index;
+  }
+  return dictionary_of(column_of(std::move(name), std::move(indices)), words);
+}
+
+Column interned_or_null(std::string name, const Trace& trace, const std::vector<StringId>& ids) {
+  return with_nulls(interned(std::move(name), trace, ids), [&ids](std::size_t i) { return ids[i] == kEmptyString; });
+}
+
+Column number_lists(std::string name, std::vector<std::int64_t> offsets, std::vector<std::int64_t> values) {
+  Column lists{std::move(name), "+L", static_cast<std::int64_t>(offsets.size()) - 1, 0, false,
+               {nullptr, buffer_of(std::move(offsets))}};
+  lists.children.push_back(column_of("item", std::move(values)));
+  return lists;
+}
+
+Table table_of(std::string name, std::size_t rows, std::vector<Column> columns) {
+  for ([[maybe_unused]] const Column& column : columns) assert(column.length == static_cast<std::int64_t>(rows));
+  return {std::move(name), static_cast<std::int64_t>(rows), std::move(columns)};
+}
+
+}  // namespace telltale::python

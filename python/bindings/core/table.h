@@ -1,0 +1,37 @@
+// A table whose columns stand in memory as Arrow wants them, be it the trace's memory or the table's own.
+//
+// Immutable once made, and shared: whoever reads it through Arrow keeps it, and with it the trace, alive.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bindings/core/arrow_abi.h"
+
+namespace telltale::python {
+
+struct Column {
+  std::string name;
+  std::string format;  // Arrow's word for the type, such as "l" for int64
+  std::int64_t length = 0;
+  std::int64_t null_count = 0;
+  bool may_be_null = false;
+  // The first is the bitmap of what is not null, possibly absent; what follows depends on the format.
+  std::vector<std::shared_ptr<const void>> buffers;
+  std::vector<Column> children;              // of lists: their elements
+  std::shared_ptr<const Column> dictionary;  // the texts that this column's numbers stand for, or nothing
+};
+
+struct Table {
+  std::string name;
+  std::int64_t rows = 0;
+  std::vector<Column> columns;
+};
+
+// Both are to be released by whoever gets them, on any thread, with or without the GIL.
+void export_schema(const std::shared_ptr<const Table>& table, ArrowSchema& out);
+void export_stream(const std::shared_ptr<const Table>& table, ArrowArrayStream& out);
+
+}  // namespace telltale::python

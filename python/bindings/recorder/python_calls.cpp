@@ -1,0 +1,262 @@
+#include "python_calls.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <telltale/telltale.h>
+
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "open_scopes.h"
+
+namespace nb = nanobind;
+
+namespace telltale::python {
+namespace {
+
+thread_local OpenScopes open_calls;
+
+// All of it under the GIL.
+struct CallTracer {
+  bool is_active = false;
+  CallOptions options;
+  std::uint64_t calls = 0;
+  // Functions by their code, which is kept alive so that its address stays its own; built-in ones by their C function.
+  std::unordered_map<PyObject*, telltale_site*> functions;
+  struct BuiltIn {
+    const void* function;
+    PyTypeObject* type;
+    bool operator==(const BuiltIn&) const = default;
+  };
+  struct BuiltInHash {
+    std::size_t operator()(const BuiltIn& key) const {
+      return std::hash<const void*>()(key.function) * 31 + std::hash<const void*>()(key.type);
+    }
+  };
+  std::unordered_map<BuiltIn, telltale_site*, BuiltInHash> built_ins;
+
+  void forget() {
+    for (const auto& [code, site] : functions) Py_DECREF(code);
+    functions.clear();
+    built_ins.clear();
+  }
+};
+
+// Never destroyed: the interpreter may be gone when a destructor runs.
+CallTracer& tracer = *new CallTracer;
+
+std::string_view without_prefix(std::string_view file) {
+  for (const std::string& prefix : tracer.options.prefixes)
+    if (file.starts_with(prefix)) return file.substr(prefix.size());
+  return file;
+}
+
+telltale_site* describe_function(nb::handle code) {
+  const auto file = nb::cast<std::string>(code.attr("co_filename"));
+  const auto line = nb::cast<int>(code.attr("co_firstlineno"));
+  const auto name = nb::cast<std::string>(code.attr("co_name"));
+  const std::string text = std::string(without_prefix(file)) + "(" + std::to_string(line) + "): " + name;
+  return site_named(text.c_str(), TELLTALE_KIND_PYTHON);
+}
+
+telltale_site* site_of_function(PyObject* code) {
+  const auto found = tracer.functions.find(code);
+  if (found != tracer.functions.end()) return found->second;
+  constexpr std::size_t kMost = 100'000;  // of a program that makes new code all the time
+  if (tracer.functions.size() >= kMost) tracer.forget();
+  Py_INCREF(code);
+  return tracer.functions[code] = describe_function(code);
+}
+
+// As Python shows it, but for the address, which would make a new name of each call.
+telltale_site* describe_built_in(nb::handle function, nb::handle self) {
+  const auto name = nb::cast<std::string>(function.attr("__name__"));
+  const bool is_of_module = !self.is_valid() || PyModule_Check(self.ptr());
+  const std::string text = is_of_module ? "<built-in function " + name + ">"
+                                        : "<built-in method " + name + " of " +
+                                              nb::cast<std::string>(self.type().attr("__name__")) + " object>";
+  return site_named(text.c_str(), TELLTALE_KIND_PYTHON);
+}
+
+// Null for callables that are no built-in functions.
+telltale_site* site_of_built_in(PyObject* function) {
+  if (!PyCFunction_Check(function)) return nullptr;
+  PyObject* const self = PyCFunction_GetSelf(function);
+  const CallTracer::BuiltIn key = {reinterpret_cast<const void*>(PyCFunction_GetFunction(function)),
+                                   self == nullptr ? nullptr : Py_TYPE(self)};
+  const auto found = tracer.built_ins.find(key);
+  if (found != tracer.built_ins.end()) return found->second;
+  return tracer.built_ins[key] = describe_built_in(function, self);
+}
+
+void remove_hooks();
+
+void begin_call(telltale_site* site, const void* what) {
+  if (++tracer.calls <= tracer.options.budget) {
+    open_calls.begin(site, what);
+    return;
+  }
+  remove_hooks();
+  const std::string words = "Python calls are not recorded from here on: the budget of " +
+                            std::to_string(tracer.options.budget) + " is used up; modules still are";
+  telltale_instant(site_named(words.c_str(), TELLTALE_KIND_SCOPE), nullptr);
+  open_calls.end_all();
+}
+
+// Describing a function runs Python code, which may fail; the user's program must not notice.
+template <typename Work>
+void quietly(Work work) {
+  try {
+    work();
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable("telltale");
+  } catch (const std::exception&) {  // a name that is no text
+  }
+}
+
+// The calls that are under way on this thread when recording begins, the outermost first.
+void begin_open_calls() {
+  std::vector<nb::object> codes;
+  nb::object frame = nb::module_::import_("sys").attr("_getframe")(0);
+  for (; !frame.is_none(); frame = frame.attr("f_back")) codes.push_back(frame.attr("f_code"));
+  for (auto code = codes.rbegin(); code != codes.rend(); ++code)
+    open_calls.begin(site_of_function(code->ptr()), code->ptr());
+}
+
+#if PY_VERSION_HEX < 0x030C0000
+// ---- Before 3.12: the interpreter's profile function, of each thread ----
+
+int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
+  if (!telltale_is_recording()) return 0;
+  switch (what) {
+    case PyTrace_CALL: {
+      PyCodeObject* const code = PyFrame_GetCode(frame);
+      quietly([&] { begin_call(site_of_function(reinterpret_cast<PyObject*>(code)), code); });
+      Py_DECREF(code);
+      break;
+    }
+    case PyTrace_RETURN: {
+      PyCodeObject* const code = PyFrame_GetCode(frame);
+      open_calls.end_if(code);
+      Py_DECREF(code);
+      break;
+    }
+    case PyTrace_C_CALL:
+      quietly([&] {
+        if (telltale_site* const site = site_of_built_in(argument)) begin_call(site, argument);
+      });
+      break;
+    case PyTrace_C_RETURN:
+    case PyTrace_C_EXCEPTION:
+      open_calls.end_if(argument);
+      break;
+    default:
+      break;
+  }
+  return 0;
+}
+
+void watch_this_thread() {
+  if (tracer.is_active) PyEval_SetProfile(on_event, nullptr);
+}
+
+void add_hooks() {
+  watch_this_thread();
+  nb::module_::import_("threading")
+      .attr("setprofile")(nb::module_::import_("telltale._recorder").attr("_watch_thread"));
+}
+
+// Other threads lose theirs at their next call.
+void remove_hooks() {
+  tracer.is_active = false;
+  PyEval_SetProfile(nullptr, nullptr);
+  quietly([] { nb::module_::import_("threading").attr("setprofile")(nb::none()); });
+}
+
+#else
+// ---- From 3.12 on: sys.monitoring ----
+
+constexpr int kTool = 2;  // sys.monitoring.PROFILER_ID
+
+nb::object monitoring() { return nb::module_::import_("sys").attr("monitoring"); }
+
+void on_start(nb::handle code, nb::handle) {
+  if (telltale_is_recording()) quietly([&] { begin_call(site_of_function(code.ptr()), code.ptr()); });
+}
+
+void on_return(nb::handle code, nb::handle, nb::handle) { open_calls.end_if(code.ptr()); }
+
+void on_c_call(nb::handle, nb::handle, nb::handle function, nb::handle) {
+  if (!telltale_is_recording()) return;
+  quietly([&] {
+    if (telltale_site* const site = site_of_built_in(function.ptr())) begin_call(site, function.ptr());
+  });
+}
+
+void on_c_return(nb::handle, nb::handle, nb::handle function, nb::handle) { open_calls.end_if(function.ptr()); }
+
+void add_hooks() {
+  nb::object tools = monitoring();
+  if (!tools.attr("get_tool")(kTool).is_none())
+    throw nb::value_error("another profiler uses sys.monitoring; Python calls cannot be recorded beside it");
+  tools.attr("use_tool_id")(kTool, "telltale");
+  nb::object events = tools.attr("events");
+  int wanted = 0;
+  const auto watch = [&](const char* event, const nb::object& callback) {
+    tools.attr("register_callback")(kTool, events.attr(event), callback);
+    wanted |= nb::cast<int>(events.attr(event));
+  };
+  const nb::object began = nb::cpp_function(&on_start), ended = nb::cpp_function(&on_return);
+  for (const char* event : {"PY_START", "PY_RESUME"}) watch(event, began);
+  for (const char* event : {"PY_RETURN", "PY_YIELD", "PY_UNWIND"}) watch(event, ended);
+  watch("CALL", nb::cpp_function(&on_c_call));
+  const nb::object c_ended = nb::cpp_function(&on_c_return);
+  for (const char* event : {"C_RETURN", "C_RAISE"}) watch(event, c_ended);
+  // C_RETURN and C_RAISE come with CALL and cannot be asked for.
+  const int with_call = nb::cast<int>(events.attr("C_RETURN")) | nb::cast<int>(events.attr("C_RAISE"));
+  tools.attr("set_events")(kTool, wanted & ~with_call);
+}
+
+void remove_hooks() {
+  tracer.is_active = false;
+  quietly([] {
+    nb::object tools = monitoring();
+    tools.attr("set_events")(kTool, 0);
+    tools.attr("free_tool_id")(kTool);
+  });
+}
+#endif
+
+}  // namespace
+
+void start_python_calls(CallOptions options) {
+  tracer.options = std::move(options);
+  tracer.calls = 0;
+  tracer.is_active = true;
+  add_hooks();
+  begin_open_calls();
+}
+
+std::uint64_t stop_python_calls() {
+  if (tracer.is_active) remove_hooks();
+  open_calls.end_all();
+  tracer.forget();
+  return std::min(tracer.calls, tracer.options.budget);
+}
+
+void bind_python_calls(nb::module_& module) {
+  module.def(
+      "start_python_calls",
+      [](std::vector<std::string> prefixes, std::uint64_t budget) {
+        start_python_calls({std::move(prefixes), budget});
+      },
+      nb::arg("prefixes"), nb::arg("budget"), "Records calls of Python functions, at most so many.");
+  module.def("stop_python_calls", &stop_python_calls, "Returns how many were recorded.");
+#if PY_VERSION_HEX < 0x030C0000
+  // What threading.setprofile() gives to new threads.
+  module.def("_watch_thread", [](nb::args) { watch_this_thread(); });
+#endif
+}
+
+}  // namespace telltale::python
