@@ -1,0 +1,173 @@
+"""The adapter for PyTorch: compiled against the user's own torch at first use, and kept.
+
+Its C++ interface changes from version to version, so that no one library fits all. What was compiled is kept under
+``$TELLTALE_CACHE``, else ``$XDG_CACHE_HOME/telltale`` or ``~/.cache/telltale``, by everything it depends on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from telltale._capture.torch_place import TorchPlace, find_torch
+
+_PACKAGE = Path(os.path.abspath(__file__)).parent.parent  # as imported: a build folder has links
+_OLDEST = (2, 2)
+_FLAGS = ["-std=c++20", "-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-plt", "-w"]
+
+
+class AdapterUnavailable(Exception):
+    """Why PyTorch cannot be recorded by our own adapter here, in a few words."""
+
+
+class Adapter:
+    """The compiled adapter, loaded into this process."""
+
+    WITH_INPUTS, WITH_MEMORY, FIND_STEPS = 1, 2, 4
+
+    def __init__(self, library: Path) -> None:
+        import telltale._recorder  # noqa: F401  brings the recorder's library along, which the adapter shares
+
+        try:
+            self._library = ctypes.CDLL(str(library))
+        except OSError as error:
+            raise AdapterUnavailable(f"the adapter that was compiled does not load: {error}") from None
+
+    def start(self, options: int) -> bool:
+        """Whether all that was asked for is recorded; without memory otherwise."""
+        return bool(self._library.telltale_torch_start(ctypes.c_uint32(options)))
+
+    def stop(self) -> None:
+        self._library.telltale_torch_stop()
+
+    def sees_cuda_memory(self) -> bool:
+        return bool(self._library.telltale_torch_sees_cuda_memory())
+
+
+_loaded: Adapter | None = None
+
+
+def load_adapter() -> Adapter:
+    """The adapter of this process; compiles it where that has not been done yet."""
+    global _loaded
+    if _loaded is None:
+        library = build_adapter()
+        import torch  # noqa: F401  its libraries must be there first
+
+        _loaded = Adapter(library)
+    return _loaded
+
+
+def build_adapter() -> Path:
+    """Compiles the adapter unless it is there already; safe when many processes do so at once."""
+    torch = find_torch()
+    if torch is None:
+        raise AdapterUnavailable("there is no PyTorch that it could be compiled against")
+    if torch.release < _OLDEST:
+        raise AdapterUnavailable(f"PyTorch {torch.version} is older than 2.2")
+    compiler = _find_compiler()
+    attempts = [_command(compiler, torch, cuda) for cuda in (True, False)]
+    folder = _cache_folder()
+    library = folder / f"torch-{torch.version}-{_key(compiler, torch, attempts)}" / "adapter.so"
+    if library.exists():
+        return library
+    with _alone(library.parent):
+        if not library.exists():
+            _compile(attempts, library, torch)
+    return library
+
+
+def _find_compiler() -> list[str]:
+    named = shlex.split(os.environ.get("CXX", ""))
+    for candidate in [named, ["c++"], ["g++"], ["clang++"]]:
+        if candidate and shutil.which(candidate[0]):
+            return candidate
+    raise AdapterUnavailable("there is no C++ compiler (set CXX, or install g++)")
+
+
+def _cuda_headers(torch: TorchPlace) -> list[Path]:
+    """Where cuda_runtime_api.h is, which torch's own CUDA headers need; a toolkit or NVIDIA's Python packages have it."""
+    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    folders = [Path(home) / "include" for home in homes if home]
+    folders += sorted((torch.folder.parent / "nvidia").glob("*/include"))
+    return [folder for folder in folders if (folder / "cuda_runtime_api.h").exists()]
+
+
+def _command(compiler: list[str], torch: TorchPlace, wants_cuda: bool) -> list[str]:
+    words = [*compiler, *_FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.has_new_strings())}"]
+    words += [f"-I{torch.folder / 'include'}", f"-I{_PACKAGE / 'include'}", str(_PACKAGE / "sources" / "adapter.cpp")]
+    words += [f"-L{torch.libraries}", f"-Wl,-rpath,{torch.libraries}", "-lc10", "-ltorch_cpu"]
+    headers = _cuda_headers(torch) if wants_cuda and torch.has_cuda() else []
+    if headers:
+        words += ["-DTELLTALE_WITH_CUDA", f"-I{headers[0]}", "-lc10_cuda"]
+    lib = _PACKAGE / "lib"
+    return words + [f"-L{lib}", f"-Wl,-rpath,{lib}", "-ltelltale"]
+
+
+def _key(compiler: list[str], torch: TorchPlace, attempts: list[list[str]]) -> str:
+    """Everything that the result depends on."""
+    version = subprocess.run([*compiler, "--version"], capture_output=True, stdin=subprocess.DEVNULL)
+    digest = hashlib.sha256(version.stdout)
+    digest.update(repr((torch.version, attempts)).encode())
+    for source in sorted([*(_PACKAGE / "sources").iterdir(), _PACKAGE / "include" / "telltale" / "telltale.h"]):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> Path:
+    """A folder that can be written to."""
+    named = os.environ.get("TELLTALE_CACHE")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "telltale"
+    for folder in [Path(named)] if named else [base, Path(tempfile.gettempdir()) / f"telltale-{os.getuid()}"]:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+        except OSError as error:
+            reason = error
+    raise AdapterUnavailable(f"no folder can be written to for what is compiled ({reason}); set TELLTALE_CACHE")
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One process at a time; the others wait for it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _compile(attempts: list[list[str]], library: Path, torch: TorchPlace) -> None:
+    _say(f"compiling the adapter for PyTorch {torch.version}, once …")
+    began = time.monotonic()
+    unfinished = library.with_name(f"adapter.{os.getpid()}.so")
+    failure = ""
+    for command in attempts:
+        done = subprocess.run([*command, "-o", str(unfinished)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode == 0:
+            os.replace(unfinished, library)
+            _say(f"… done in {time.monotonic() - began:.1f} s; it is kept in {library.parent}")
+            return
+        failure = done.stderr
+    (library.parent / "failed.log").write_text(failure)
+    raise AdapterUnavailable(f"it does not compile against PyTorch {torch.version}: {_first_error(failure)}")
+
+
+def _first_error(output: str) -> str:
+    lines = [line for line in output.splitlines() if "error" in line]
+    return (lines or output.splitlines() or ["the compiler says nothing"])[0].strip()
+
+
+def _say(words: str) -> None:
+    print(f"telltale: {words}", file=sys.stderr, flush=True)

@@ -1,0 +1,75 @@
+"""Recording a program that knows nothing of it: what ``telltale record`` brings into the processes it starts.
+
+``before_torch`` runs when a process is about to import torch, ``after_torch`` once it has.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import threading
+from typing import Any
+
+_recording: Any = None
+
+
+def before_torch(config: dict[str, Any]) -> bool:
+    """Whether our adapter can record here; compiles it where that has not been done yet, and says why it cannot."""
+    try:
+        from telltale._capture.adapter import AdapterUnavailable, build_adapter
+    except ImportError as error:
+        _say(f"the recorder does not load into this Python ({error}); PyTorch's own profiler is asked instead")
+        return False
+    try:
+        build_adapter()
+    except AdapterUnavailable as reason:
+        _say(f"no adapter of our own: {reason}; PyTorch's own profiler is asked instead")
+        return False
+    return True
+
+
+def after_torch(config: dict[str, Any]) -> None:
+    """Starts the recording. ``config`` is what the command was told; see docs/record.md."""
+    global _recording
+    from telltale._capture.recording import Recording, Wanted
+
+    wanted = Wanted(
+        shapes=bool(config.get("shapes")),
+        memory=bool(config.get("memory")),
+        stacks=bool(config.get("stacks")),
+        modules=True,
+        find_steps=True,
+    )
+    recording = Recording(
+        config["path"],
+        wanted,
+        schedule=config.get("schedule") or {},
+        memory_limit=int(config.get("memory_limit") or 0),
+        own_file_after_fork=True,
+    )
+    try:
+        recording.start()
+    except Exception as error:  # the user's program goes on, whatever happens to us
+        _say(f"nothing is recorded in this process: {error}")
+        return
+    _recording = recording
+    atexit.register(_stop)
+    if config.get("seconds"):
+        timer = threading.Timer(float(config["seconds"]), _stop)
+        timer.daemon = True
+        timer.start()
+
+
+def _stop() -> None:
+    global _recording
+    recording, _recording = _recording, None
+    if recording is None:
+        return
+    try:
+        recording.stop()
+    except Exception as error:
+        _say(f"the recording could not be ended: {error}")
+
+
+def _say(words: str) -> None:
+    print(f"telltale: {words}", file=sys.stderr, flush=True)

@@ -1,0 +1,44 @@
+"""Calls of nn.Module as scopes, so that time by layer is known without Python stacks.
+
+Only the forward hooks of all modules are used. What runs backward is found through the forward operators it goes back
+to: a backward hook would put operators of its own into the user's graph.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from telltale import _recorder
+
+
+class ModuleWatch:
+    """From start() to stop()."""
+
+    def __init__(self) -> None:
+        self._hooks: list[Any] = []
+
+    def start(self) -> None:
+        import torch
+        from torch.nn.modules import module
+
+        is_compiling = torch.compiler.is_compiling if hasattr(torch.compiler, "is_compiling") else lambda: False
+
+        # A compiler that traces through these must find nothing that it cannot compile.
+        def begin(called: Any, _inputs: Any) -> None:
+            if not is_compiling():
+                _recorder.begin_module(called)
+
+        def end(called: Any, _inputs: Any, _outputs: Any) -> None:
+            if not is_compiling():
+                _recorder.end_module(called)
+
+        _recorder.forget_modules()
+        self._hooks = [
+            module.register_module_forward_pre_hook(begin),
+            module.register_module_forward_hook(end, always_call=True),
+        ]
+
+    def stop(self) -> None:
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks = []

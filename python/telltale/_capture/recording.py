@@ -1,0 +1,104 @@
+"""A recording of this process: a session of the recorder, and all that feeds it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from telltale import _recorder
+from telltale._capture.adapter import Adapter, load_adapter
+from telltale._capture.collections_of_garbage import unwatch_collections, watch_collections
+from telltale._capture.modules import ModuleWatch
+from telltale._capture.python_paths import path_prefixes
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to record besides operators and annotations."""
+
+    shapes: bool = False
+    memory: bool = False
+    stacks: bool = False
+    modules: bool = False
+    find_steps: bool = False
+    python_call_budget: int = 5_000_000
+
+    def adapter_options(self) -> int:
+        options = {
+            Adapter.WITH_INPUTS: self.shapes,
+            Adapter.WITH_MEMORY: self.memory,
+            Adapter.FIND_STEPS: self.find_steps,
+        }
+        return sum(option for option, is_wanted in options.items() if is_wanted)
+
+
+class Recording:
+    """One file. ``prepare()`` may take seconds, the first time; start and stop take none."""
+
+    def __init__(
+        self,
+        path: str,
+        wanted: Wanted,
+        *,
+        schedule: dict[str, int] | None = None,
+        memory_limit: int = 0,
+        own_file_after_fork: bool = False,
+    ) -> None:
+        self.path = path
+        self.wanted = wanted
+        self._session: dict[str, Any] = {
+            "schedule": schedule or {},
+            "memory_limit": memory_limit,
+            "own_file_after_fork": own_file_after_fork,
+        }
+        self._modules = ModuleWatch()
+        self._is_started = False
+
+    def prepare(self) -> None:
+        """Compiles and loads the adapter; raises AdapterUnavailable where that cannot be done."""
+        load_adapter()
+
+    def start(self) -> None:
+        adapter = load_adapter()
+        self._tell_about_process(adapter)
+        _recorder.start(self.path, **self._session)
+        self._is_started = True
+        if not adapter.start(self.wanted.adapter_options()):
+            _say("memory of the host is not recorded: an allocator that is not torch's own is in use")
+        watch_collections()
+        if self.wanted.modules:
+            self._modules.start()
+        if self.wanted.stacks:
+            _recorder.start_python_calls(path_prefixes(), self.wanted.python_call_budget)
+
+    def stop(self) -> dict[str, int]:
+        """The file is complete when it returns; how much was recorded and lost."""
+        if not self._is_started:
+            return {}
+        self._is_started = False
+        if self.wanted.stacks:
+            _recorder.stop_python_calls()
+        load_adapter().stop()
+        self._modules.stop()
+        unwatch_collections()
+        _recorder.stop()
+        return _recorder.statistics()
+
+    def _tell_about_process(self, adapter: Adapter) -> None:
+        import torch
+
+        _recorder.metadata("torch", torch.__version__)
+        recorded = {name: value for name, value in asdict(self.wanted).items() if isinstance(value, bool)}
+        _recorder.metadata("recorded", json.dumps(recorded))
+        for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
+            if name in os.environ:
+                _recorder.metadata(name.lower(), os.environ[name])
+        if torch.version.cuda is not None and os.path.exists("/dev/nvidiactl"):
+            _say("kernels on the GPU are not recorded by this engine yet; `telltale record --engine kineto` has them")
+
+
+def _say(words: str) -> None:
+    print(f"telltale: {words}", file=sys.stderr, flush=True)
