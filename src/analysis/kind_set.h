@@ -20,6 +20,7 @@ class KindSet {
     return set;
   }
 
+  constexpr void add(Kind kind) { bits_ |= bit(kind); }
   constexpr bool contains(Kind kind) const { return (bits_ & bit(kind)) != 0; }
   constexpr bool overlaps(KindSet other) const { return (bits_ & other.bits_) != 0; }
   constexpr bool operator==(const KindSet&) const = default;

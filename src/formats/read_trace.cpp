@@ -9,6 +9,7 @@ namespace telltale {
 Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
   auto input = open_text(path, options.max_text_bytes);
   if (!input) return std::unexpected(input.error());
+  if (options.stop != nullptr) *input = stoppable(std::move(*input), *options.stop);
   constexpr std::size_t kLongestMagic = 8;
   std::string first_bytes(kLongestMagic, '\0');
   const auto got = (*input)->read(first_bytes);

@@ -17,7 +17,9 @@ Column texts_with_offsets(std::string name, const char* format, std::span<const 
     offsets.push_back(static_cast<Offset>(letters.size()));
   }
   const auto length = static_cast<std::int64_t>(values.size());
-  return {std::move(name), format, length, 0, false, {nullptr, buffer_of(std::move(offsets)), buffer_of(std::move(letters))}};
+  return {std::move(name), format,
+          length,          0,
+          false,           {nullptr, buffer_of(std::move(offsets)), buffer_of(std::move(letters))}};
 }
 
 }  // namespace
@@ -36,12 +38,14 @@ Column dictionary_of(Column indices, std::span<const std::string_view> words) {
   return indices;
 }
 
-Column interned(std::string name, const Trace& trace, const std::vector<StringId>& ids) {
+Column interned(std::string name, const Trace& trace, const std::vector<StringId>& ids, EmptyText empty) {
   constexpr std::int32_t kUnseen = -1;
+  const auto is_null = [&](std::size_t i) { return empty == EmptyText::kIsNull && ids[i] == kEmptyString; };
   std::vector<std::int32_t> index_of(trace.strings.size(), kUnseen);
   std::vector<std::int32_t> indices(ids.size());
   std::vector<std::string_view> words;
   for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (is_null(i)) continue;
     std::int32_t& index = index_of[ids[i]];
     if (index == kUnseen) {
       index = static_cast<std::int32_t>(words.size());
@@ -49,15 +53,16 @@ Column interned(std::string name, const Trace& trace, const std::vector<StringId
     }
     indices[i] = index;
   }
-  return dictionary_of(column_of(std::move(name), std::move(indices)), words);
-}
-
-Column interned_or_null(std::string name, const Trace& trace, const std::vector<StringId>& ids) {
-  return with_nulls(interned(std::move(name), trace, ids), [&ids](std::size_t i) { return ids[i] == kEmptyString; });
+  Column column = dictionary_of(column_of(std::move(name), std::move(indices)), words);
+  return empty == EmptyText::kIsNull ? with_nulls(std::move(column), is_null) : column;
 }
 
 Column number_lists(std::string name, std::vector<std::int64_t> offsets, std::vector<std::int64_t> values) {
-  Column lists{std::move(name), "+L", static_cast<std::int64_t>(offsets.size()) - 1, 0, false,
+  Column lists{std::move(name),
+               "+L",
+               static_cast<std::int64_t>(offsets.size()) - 1,
+               0,
+               false,
                {nullptr, buffer_of(std::move(offsets))}};
   lists.children.push_back(column_of("item", std::move(values)));
   return lists;

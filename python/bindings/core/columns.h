@@ -70,8 +70,11 @@ Column with_nulls(Column column, const IsNull& is_null) {
 template <typename Value>
 Column column_of(std::string name, const std::shared_ptr<const Trace>& trace, const std::vector<Value>& values) {
   const auto length = static_cast<std::int64_t>(values.size());
-  if (values.empty()) return {std::move(name), format_of<Value>(), 0, 0, false, {nullptr, buffer_of(std::vector<Value>())}};
-  return {std::move(name), format_of<Value>(), length, 0, false, {nullptr, std::shared_ptr<const void>(trace, values.data())}};
+  if (values.empty())
+    return {std::move(name), format_of<Value>(), 0, 0, false, {nullptr, buffer_of(std::vector<Value>())}};
+  return {std::move(name), format_of<Value>(),
+          length,          0,
+          false,           {nullptr, std::shared_ptr<const void>(trace, values.data())}};
 }
 
 template <typename Value>
@@ -126,9 +129,9 @@ Column texts(std::string name, std::span<const std::string_view> values);
 Column dictionary_of(Column indices, std::span<const std::string_view> words);
 
 // Interned texts, as a dictionary of those that occur.
-Column interned(std::string name, const Trace& trace, const std::vector<StringId>& ids);
-// The same; the empty text is null.
-Column interned_or_null(std::string name, const Trace& trace, const std::vector<StringId>& ids);
+enum class EmptyText : std::uint8_t { kIsText, kIsNull };
+Column interned(std::string name, const Trace& trace, const std::vector<StringId>& ids,
+                EmptyText empty = EmptyText::kIsNull);
 
 template <typename Get>
 std::vector<StringId> ids_of(std::size_t rows, const Get& get) {

@@ -58,7 +58,7 @@ std::shared_ptr<Job> started(const std::function<void()>& work) {
   auto job = std::make_shared<Job>();
   running_jobs().add(1);
   try {
-    std::thread([job, work]() mutable {
+    std::thread([job, work = std::function(work)]() mutable {
       run(*job, work);
       work = nullptr;  // what it holds must be gone before anybody may believe that it is
       running_jobs().add(-1);

@@ -1,5 +1,5 @@
-// Long work asked for by Python code: runs on a thread of its own without the GIL, while the thread that asked looks after
-// signals, so that Ctrl-C raises KeyboardInterrupt at once.
+// Long work asked for by Python code: runs on a thread of its own without the GIL, while the thread that asked looks
+// after signals, so that Ctrl-C raises KeyboardInterrupt at once.
 #pragma once
 
 #include <functional>

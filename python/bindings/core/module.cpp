@@ -1,17 +1,139 @@
-// telltale._core: reads traces, and answers as the command does.
+// telltale._core: reads traces, and answers as the command does. What users see of it is python/telltale/_trace.py.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
-#include "analysis/trace_info.h"
-#include "formats/read_trace.h"
-#include "report/json.h"
+#include <algorithm>
+
+#include "bindings/core/answers.h"
+#include "bindings/core/arrow_capsules.h"
+#include "bindings/core/chosen_kinds.h"
+#include "bindings/core/errors.h"
+#include "bindings/core/interruptible.h"
+#include "bindings/core/loading.h"
+#include "bindings/core/trace_tables.h"
 
 namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace telltale::python {
+namespace {
+
+using SharedTable = std::shared_ptr<const Table>;
+
+// Answers a request while Python's other threads run.
+template <typename Request>
+Answer answered(Result<Answer> (*answer)(const LoadedTrace&, const Request&), const LoadedTrace& loaded,
+                Request request) {
+  return value_or_raise(interruptibly<Result<Answer>>(
+      [answer, loaded, request = std::move(request)] { return answer(loaded, request); }));
+}
+
+SharedTable made(const std::function<Table()>& make) {
+  return std::make_shared<const Table>(interruptibly<Table>(make));
+}
+
+SharedTable table_named(const LoadedTrace& loaded, const std::string& name) {
+  const auto& tables = all_tables();
+  const auto table = std::ranges::find(tables, name, &NamedTable::name);
+  if (table == tables.end()) {
+    std::vector<std::string> known;
+    for (const NamedTable& each : tables) known.emplace_back(each.name);
+    raise({no_such_word("table", name, known), {}, {}});
+  }
+  return made([make = table->make, trace = loaded.trace] { return make(trace); });
+}
+
+SharedTable events_of(const LoadedTrace& loaded, const std::vector<std::string>& kinds) {
+  return made(
+      [trace = loaded.trace, chosen = value_or_raise(kinds_named(kinds))] { return events_table(trace, chosen); });
+}
+
+std::vector<std::string_view> table_names() {
+  std::vector<std::string_view> names;
+  for (const NamedTable& table : all_tables()) names.push_back(table.name);
+  return names;
+}
+
+std::vector<std::string> column_names(const Table& table) {
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.name);
+  return names;
+}
+
+void bind_answer(nb::module_& module) {
+  nb::class_<Answer>(module, "Answer")
+      .def(
+          "json", [](const Answer& answer) { return answer.json(); }, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "text", [](const Answer& answer, std::size_t width) { return answer.text(width); }, "width"_a,
+          nb::call_guard<nb::gil_scoped_release>())
+      .def("page", [](const Answer& answer) { return answer.page(); }, nb::call_guard<nb::gil_scoped_release>());
+}
+
+void bind_table(nb::module_& module) {
+  nb::class_<Table>(module, "Table")
+      .def_prop_ro("name", [](const Table& table) { return table.name; })
+      .def_prop_ro("column_names", column_names)
+      .def("__len__", [](const Table& table) { return table.rows; })
+      .def("__arrow_c_schema__", schema_capsule)
+      .def(
+          "__arrow_c_stream__",
+          [](const SharedTable& table, const nb::object& /*requested_schema*/) { return stream_capsule(table); },
+          "requested_schema"_a = nb::none());
+}
+
+void bind_trace(nb::module_& module) {
+  nb::class_<LoadedTrace>(module, "Trace")
+      .def("info", [](const LoadedTrace& loaded) { return interruptibly<Answer>([loaded] { return info(loaded); }); })
+      .def(
+          "top",
+          [](const LoadedTrace& loaded, std::optional<std::string> by, std::optional<std::vector<std::string>> kinds,
+             std::string group, std::size_t stack_depth, std::optional<std::string> steps,
+             std::optional<std::string> sort, std::optional<std::size_t> limit) {
+            return answered(top, loaded,
+                            {std::move(by), std::move(kinds), std::move(group), stack_depth, std::move(steps),
+                             std::move(sort), limit});
+          },
+          "by"_a = nb::none(), "kinds"_a = nb::none(), "group"_a = "name", "stack_depth"_a = 5, "steps"_a = nb::none(),
+          "sort"_a = nb::none(), "limit"_a = nb::none())
+      .def(
+          "analyze",
+          [](const LoadedTrace& loaded, std::optional<std::string> steps, std::vector<std::string> rules,
+             double min_saving) { return answered(analyze, loaded, {std::move(steps), std::move(rules), min_saving}); },
+          "steps"_a, "rules"_a, "min_saving"_a)
+      .def(
+          "what_if",
+          [](const LoadedTrace& loaded, std::vector<std::string> remove,
+             std::vector<std::pair<std::string, double>> scale, bool no_sync, bool instant_data, bool graph,
+             bool no_observer, std::optional<std::string> steps) {
+            return answered(
+                what_if, loaded,
+                {std::move(remove), std::move(scale), no_sync, instant_data, graph, no_observer, std::move(steps)});
+          },
+          "remove"_a, "scale"_a, "no_sync"_a, "instant_data"_a, "graph"_a, "no_observer"_a, "steps"_a)
+      .def("table", table_named, "name"_a)
+      .def("events", events_of, "kinds"_a);
+}
+
+}  // namespace
+}  // namespace telltale::python
 
 NB_MODULE(_core, module) {
-  module.def("info_json", [](const std::string& path) {
-    const auto trace = telltale::read_trace(path);
-    if (!trace) throw nb::value_error(telltale::to_string(trace.error()).c_str());
-    return telltale::to_json(telltale::trace_info(*trace));
-  });
+  using namespace telltale::python;
+  bind_answer(module);
+  bind_table(module);
+  bind_trace(module);
+  module.def(
+      "load",
+      [](const nb::bytes& path, unsigned threads, const nb::object& progress) {
+        return load(std::string(path.c_str(), path.size()), threads, progress);
+      },
+      "path"_a, "threads"_a, "progress"_a = nb::none());
+  module.def("table_names", table_names);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(wait_for_interrupted_work));
 }

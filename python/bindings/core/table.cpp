@@ -8,21 +8,35 @@ namespace {
 
 using SharedTable = std::shared_ptr<const Table>;
 
+// Releases what it points to, unless a reader has taken it over and marked it so.
+template <typename Node>
+struct Releases {
+  void operator()(Node* node) const {
+    if (node->release != nullptr) node->release(node);
+    delete node;
+  }
+};
+template <typename Node>
+using OwnedNode = std::unique_ptr<Node, Releases<Node>>;
+
 // What an exported schema or array (both are `Node`) points to; deleted when that is released.
 template <typename Node>
 struct Held {
   SharedTable table;
-  std::vector<const void*> buffers;
-  std::vector<std::unique_ptr<Node>> children;
-  std::vector<Node*> child_pointers;
-  std::unique_ptr<Node> dictionary;
+  std::vector<const void*> buffers{};
+  std::vector<OwnedNode<Node>> children{};
+  std::vector<Node*> child_pointers{};
+  OwnedNode<Node> dictionary{};
+
+  Node& add_child() { return *children.emplace_back(new Node{}); }
+  Node& add_dictionary() {
+    dictionary.reset(new Node{});
+    return *dictionary;
+  }
 };
 
 template <typename Node>
 void release(Node* node) {
-  for (std::int64_t i = 0; i < node->n_children; ++i)
-    if (Node* child = node->children[i]; child->release != nullptr) child->release(child);
-  if (node->dictionary != nullptr && node->dictionary->release != nullptr) node->dictionary->release(node->dictionary);
   node->release = nullptr;
   delete static_cast<Held<Node>*>(node->private_data);
 }
@@ -39,13 +53,9 @@ void give(std::unique_ptr<Held<Node>> held, Node& out) {
 }
 
 void export_column(const SharedTable& table, const Column& column, ArrowSchema& out) {
-  auto held = std::make_unique<Held<ArrowSchema>>(table);
-  for (const Column& child : column.children)
-    export_column(table, child, *held->children.emplace_back(std::make_unique<ArrowSchema>()));
-  if (column.dictionary) {
-    held->dictionary = std::make_unique<ArrowSchema>();
-    export_column(table, *column.dictionary, *held->dictionary);
-  }
+  auto held = std::make_unique<Held<ArrowSchema>>(Held<ArrowSchema>{table});
+  for (const Column& child : column.children) export_column(table, child, held->add_child());
+  if (column.dictionary) export_column(table, *column.dictionary, held->add_dictionary());
   out = {.format = column.format.c_str(),
          .name = column.name.c_str(),
          .flags = column.may_be_null ? ARROW_FLAG_NULLABLE : 0};
@@ -53,14 +63,10 @@ void export_column(const SharedTable& table, const Column& column, ArrowSchema& 
 }
 
 void export_column(const SharedTable& table, const Column& column, ArrowArray& out) {
-  auto held = std::make_unique<Held<ArrowArray>>(table);
+  auto held = std::make_unique<Held<ArrowArray>>(Held<ArrowArray>{table});
   for (const auto& buffer : column.buffers) held->buffers.push_back(buffer.get());
-  for (const Column& child : column.children)
-    export_column(table, child, *held->children.emplace_back(std::make_unique<ArrowArray>()));
-  if (column.dictionary) {
-    held->dictionary = std::make_unique<ArrowArray>();
-    export_column(table, *column.dictionary, *held->dictionary);
-  }
+  for (const Column& child : column.children) export_column(table, child, held->add_child());
+  if (column.dictionary) export_column(table, *column.dictionary, held->add_dictionary());
   out = {.length = column.length,
          .null_count = column.null_count,
          .n_buffers = static_cast<std::int64_t>(held->buffers.size()),
@@ -69,10 +75,9 @@ void export_column(const SharedTable& table, const Column& column, ArrowArray& o
 }
 
 void export_rows(const SharedTable& table, ArrowArray& out) {
-  auto held = std::make_unique<Held<ArrowArray>>(table);
+  auto held = std::make_unique<Held<ArrowArray>>(Held<ArrowArray>{table});
   held->buffers = {nullptr};
-  for (const Column& column : table->columns)
-    export_column(table, column, *held->children.emplace_back(std::make_unique<ArrowArray>()));
+  for (const Column& column : table->columns) export_column(table, column, held->add_child());
   out = {.length = table->rows, .n_buffers = 1, .buffers = held->buffers.data()};
   give(std::move(held), out);
 }
@@ -118,9 +123,8 @@ void release_stream(ArrowArrayStream* stream) {
 }  // namespace
 
 void export_schema(const SharedTable& table, ArrowSchema& out) {
-  auto held = std::make_unique<Held<ArrowSchema>>(table);
-  for (const Column& column : table->columns)
-    export_column(table, column, *held->children.emplace_back(std::make_unique<ArrowSchema>()));
+  auto held = std::make_unique<Held<ArrowSchema>>(Held<ArrowSchema>{table});
+  for (const Column& column : table->columns) export_column(table, column, held->add_child());
   out = {.format = "+s", .name = ""};
   give(std::move(held), out);
 }

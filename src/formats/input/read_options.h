@@ -1,6 +1,7 @@
 // What every reader may be told.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,8 @@ struct ReadOptions {
   std::size_t block_bytes = std::size_t{2} << 20;
   // Called now and then with the share of the file that has been read, by one thread at a time.
   std::function<void(double)> progress;
+  // Once it is true, reading ends before the next block, with an error. It must outlive the reading.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 }  // namespace telltale

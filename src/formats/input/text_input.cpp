@@ -68,6 +68,23 @@ std::string size_in_words(std::uint64_t bytes) {
   return std::to_string(bytes) + " bytes";
 }
 
+class StoppableInput : public TextInput {
+ public:
+  StoppableInput(std::unique_ptr<TextInput> input, const std::atomic<bool>& stop)
+      : input_(std::move(input)), stop_(stop) {}
+
+  Result<std::size_t> read(std::span<char> into) override {
+    return stop_ ? failure("was not read to its end: somebody stopped it") : input_->read(into);
+  }
+  bool was_cut() const override { return input_->was_cut(); }
+  std::uint64_t file_bytes_read() const override { return input_->file_bytes_read(); }
+  std::uint64_t file_bytes() const override { return input_->file_bytes(); }
+
+ private:
+  std::unique_ptr<TextInput> input_;
+  const std::atomic<bool>& stop_;
+};
+
 }  // namespace
 
 Result<FileBytes> FileBytes::open(const std::string& path) {
@@ -142,6 +159,10 @@ Result<std::size_t> CompressedInput::read(std::span<char> into) {
 
 std::unique_ptr<TextInput> put_back(std::string first_bytes, std::unique_ptr<TextInput> rest) {
   return std::make_unique<ResumedInput>(std::move(first_bytes), std::move(rest));
+}
+
+std::unique_ptr<TextInput> stoppable(std::unique_ptr<TextInput> input, const std::atomic<bool>& stop) {
+  return std::make_unique<StoppableInput>(std::move(input), stop);
 }
 
 Result<std::unique_ptr<TextInput>> open_text(const std::string& path, std::uint64_t max_text_bytes) {

@@ -2,6 +2,7 @@
 // bytes, not by the file's name.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,5 +34,8 @@ Result<std::unique_ptr<TextInput>> open_text(const std::string& path, std::uint6
 
 // The same text once more from the beginning, after `first_bytes` of it were read to see what it is.
 std::unique_ptr<TextInput> put_back(std::string first_bytes, std::unique_ptr<TextInput> rest);
+
+// The same text until `stop`, which must outlive it, is true; from then on an error.
+std::unique_ptr<TextInput> stoppable(std::unique_ptr<TextInput> input, const std::atomic<bool>& stop);
 
 }  // namespace telltale

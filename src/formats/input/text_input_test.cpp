@@ -130,5 +130,18 @@ TEST_F(TextInputTest, says_in_one_sentence_what_is_wrong_with_a_path) {
   expect_refused(write(""), "is empty");
 }
 
+TEST_F(TextInputTest, gives_no_more_text_once_it_is_stopped) {
+  const std::string text = sample_text(100'000);
+  auto input = open_text(write(gzipped(text)), kNoLimit);
+  ASSERT_TRUE(input);
+  std::atomic<bool> stop = false;
+  const auto stoppable_input = stoppable(std::move(*input), stop);
+  std::string half(text.size() / 2, ' ');
+  EXPECT_EQ(stoppable_input->read(half), half.size());
+  EXPECT_EQ(half, text.substr(0, half.size()));
+  stop = true;
+  EXPECT_FALSE(stoppable_input->read(half));
+}
+
 }  // namespace
 }  // namespace telltale
