@@ -26,8 +26,12 @@ class TorchPlace:
         return self.folder / "lib"
 
     def has_new_strings(self) -> bool:
-        """Whether it was compiled with C++11's std::string, which its own compiler flag says no more."""
-        return b"__cxx11" in (self.libraries / "libc10.so").read_bytes()
+        """Whether it was compiled with C++11's std::string: old wheels were not.
+
+        Told by the name that the linker has for a function which takes one.
+        """
+        library = (self.libraries / "libc10.so").read_bytes()
+        return re.search(rb"torchCheckFail\w*RKSs\b", library) is None
 
     def has_cuda(self) -> bool:
         return (self.libraries / "libc10_cuda.so").exists()

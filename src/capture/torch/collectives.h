@@ -37,31 +37,35 @@ inline std::string list_of(const std::vector<std::int64_t>& numbers) {
   return text;
 }
 
-// Not all versions have it.
+// Calls the first of two getters that this version has: their names have changed.
+#define TELLTALE_GET(info, getter, older)       \
+  [](const auto& about) {                       \
+    if constexpr (requires { about.getter(); }) \
+      return about.getter();                    \
+    else                                        \
+      return older;                             \
+  }(info)
+
 template <typename Info>
-std::string description_of(const Info& info) {
-  if constexpr (requires { info.getProcessGroupDesc(); })
-    return info.getProcessGroupDesc();
-  else
-    return {};
+CollectiveTexts texts_of(const Info& info) {
+  return {TELLTALE_GET(info, getCollectiveName, about.getColumnName()),
+          c10::toString(info.getDType()),
+          TELLTALE_GET(info, getProcessGroupName, std::string()),
+          TELLTALE_GET(info, getProcessGroupDesc, std::string()),
+          list_of(TELLTALE_GET(info, getGroupRanks, std::vector<std::int64_t>())),
+          list_of(info.getInputSplitSizes()),
+          list_of(info.getOutputSplitSizes()),
+          TELLTALE_GET(info, getInMessageNelems, about.getInMessageSize()),
+          TELLTALE_GET(info, getOutMessageNelems, about.getOutMessageSize()),
+          info.getWorldSize(),
+          info.getRank()};
 }
 
 // False when torch says nothing about a collective that goes on now on this thread.
 inline bool describe_collective(CollectiveTexts& texts) {
   const auto* const found = c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PARAM_COMMS_INFO);
-  const auto* const info = static_cast<const torch::ParamCommsDebugInfo*>(found);
-  if (info == nullptr) return false;
-  texts = {info->getCollectiveName(),
-           c10::toString(info->getDType()),
-           info->getProcessGroupName(),
-           description_of(*info),
-           list_of(info->getGroupRanks()),
-           list_of(info->getInputSplitSizes()),
-           list_of(info->getOutputSplitSizes()),
-           info->getInMessageNelems(),
-           info->getOutMessageNelems(),
-           info->getWorldSize(),
-           info->getRank()};
+  if (found == nullptr) return false;
+  texts = texts_of(*static_cast<const torch::ParamCommsDebugInfo*>(found));
   return true;
 }
 #else

@@ -67,7 +67,9 @@ inline void append_sizes(InputTexts& texts, const at::Tensor& tensor) {
 }
 
 inline std::string_view type_of(const at::Tensor& tensor) {
-  return tensor.defined() ? static_cast<std::string_view>(tensor.dtype().name()) : std::string_view();
+  if (!tensor.defined()) return {};
+  const auto name = tensor.dtype().name();  // a string_view of torch's own before 2.6
+  return {name.data(), name.size()};
 }
 
 inline void append_tensor(InputTexts& texts, const at::Tensor& tensor) {

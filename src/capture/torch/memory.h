@@ -19,10 +19,12 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #endif
 
-// c10::Allocator::allocate() lost its const in 2.3.
+// c10::Allocator::allocate() lost its const in 2.3, and allocators learnt to copy.
 #if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 3
+#define TELLTALE_OLD_ALLOCATOR 1
 #define TELLTALE_ALLOCATE_CONST const
 #else
+#define TELLTALE_OLD_ALLOCATOR 0
 #define TELLTALE_ALLOCATE_CONST
 #endif
 
@@ -94,7 +96,9 @@ class HostAllocator final : public c10::Allocator {
 
   c10::DeleterFnPtr raw_deleter() const override { return &give_back; }
 
+#if !TELLTALE_OLD_ALLOCATOR
   void copy_data(void* to, const void* from, std::size_t bytes) const override { default_copy_data(to, from, bytes); }
+#endif
 
   // False when the host's allocator is one whose blocks cannot be told by their address.
   bool install() {
