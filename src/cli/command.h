@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "formats/input/read_options.h"
@@ -13,6 +15,7 @@ namespace telltale::cli {
 // What every command is told.
 struct GlobalOptions {
   ReadOptions reading;
+  std::vector<std::string> child_command;  // the words behind "--", for the command that runs another program
 };
 
 // The exit codes of every command.
@@ -35,6 +38,7 @@ struct Command {
 extern const Command kAnalyzeCommand;
 extern const Command kConvertCommand;
 extern const Command kInfoCommand;
+extern const Command kRecordCommand;
 extern const Command kTopCommand;
 extern const Command kWhatIfCommand;
 

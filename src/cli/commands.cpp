@@ -5,8 +5,8 @@
 namespace telltale::cli {
 
 std::span<const Command* const> all_commands() {
-  static constexpr std::array<const Command*, 5> kCommands = {
-      &kAnalyzeCommand, &kWhatIfCommand, &kInfoCommand, &kTopCommand, &kConvertCommand,
+  static constexpr std::array<const Command*, 6> kCommands = {
+      &kRecordCommand, &kAnalyzeCommand, &kWhatIfCommand, &kInfoCommand, &kTopCommand, &kConvertCommand,
   };
   return kCommands;
 }

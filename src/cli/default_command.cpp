@@ -33,16 +33,36 @@ bool is_command(const std::string& word, const CLI::App& program) {
                              [&](const CLI::App* command) { return command->get_name() == word; });
 }
 
-}  // namespace
-
-std::string first_plain_word(const std::vector<std::string>& words, const CLI::App& program, const CLI::App& command) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!is_option(words[i])) return words[i];
+// Where the first word stands, from `first` on, that is neither an option nor the value of one; the end when nowhere.
+std::size_t plain_word(const std::vector<std::string>& words, std::size_t first, const CLI::App& program,
+                       const CLI::App& command) {
+  for (std::size_t i = first; i < words.size(); ++i) {
+    if (!is_option(words[i])) return i;
     const bool takes_next = takes_next_word(option_named(program, words[i]), words[i]) ||
                             takes_next_word(option_named(command, words[i]), words[i]);
     if (takes_next) ++i;
   }
-  return {};
+  return words.size();
+}
+
+}  // namespace
+
+std::string first_plain_word(const std::vector<std::string>& words, const CLI::App& program, const CLI::App& command) {
+  const std::size_t at = plain_word(words, 0, program, command);
+  return at < words.size() ? words[at] : std::string();
+}
+
+std::vector<std::string> taken_child_command(std::vector<std::string>& words, const CLI::App& program,
+                                             const CLI::App& command) {
+  const std::size_t at = plain_word(words, 0, program, command);
+  if (at >= words.size() || words[at] != command.get_name()) return {};
+  const auto mark = std::ranges::find(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), "--");
+  std::vector<std::string> before(words.begin(), mark);
+  const std::size_t first = plain_word(before, at + 1, program, command);
+  std::vector<std::string> taken(words.begin() + static_cast<std::ptrdiff_t>(first), words.end());
+  if (!taken.empty() && taken.front() == "--") taken.erase(taken.begin());
+  words.resize(first);
+  return taken;
 }
 
 std::vector<std::string> with_default_command(std::vector<std::string> words, const CLI::App& program,

@@ -61,5 +61,41 @@ TEST_F(DefaultCommand, first_plain_word_is_no_value_of_an_option) {
   EXPECT_EQ(first_plain_word({"--threads", "4"}, program_, analyze_), "");
 }
 
+class ChildCommand : public testing::Test {
+ protected:
+  ChildCommand() {
+    program_.add_option("--threads");
+    record_.add_option("--steps");
+    record_.add_flag("--shapes");
+  }
+
+  // What is left, then what was taken.
+  std::pair<Words, Words> split(Words words) const {
+    Words taken = taken_child_command(words, program_, record_);
+    return {words, taken};
+  }
+
+  CLI::App program_;
+  CLI::App& record_ = *program_.add_subcommand("record");
+};
+
+TEST_F(ChildCommand, stands_behind_two_dashes) {
+  EXPECT_EQ(split({"record", "--steps", "3", "--", "a", "--steps", "--", "[1,2]"}),
+            std::pair(Words({"record", "--steps", "3"}), Words({"a", "--steps", "--", "[1,2]"})));
+  EXPECT_EQ(split({"record", "--"}), std::pair(Words({"record"}), Words()));
+}
+
+TEST_F(ChildCommand, or_starts_with_the_first_word_that_is_no_option) {
+  EXPECT_EQ(split({"--threads", "2", "record", "--shapes", "--steps", "3", "python", "x.py", "--shapes", "--", "y"}),
+            std::pair(Words({"--threads", "2", "record", "--shapes", "--steps", "3"}),
+                      Words({"python", "x.py", "--shapes", "--", "y"})));
+  EXPECT_EQ(split({"record", "--steps", "3"}), std::pair(Words({"record", "--steps", "3"}), Words()));
+}
+
+TEST_F(ChildCommand, is_no_matter_of_other_commands) {
+  EXPECT_EQ(split({"top", "--", "x"}), std::pair(Words({"top", "--", "x"}), Words()));
+  EXPECT_EQ(split({}), std::pair(Words(), Words()));
+}
+
 }  // namespace
 }  // namespace telltale::cli

@@ -20,26 +20,25 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-std::size_t output_width() {
+std::size_t output_width(int descriptor) {
   const long columns = std::strtol(std::string(environment("COLUMNS")).c_str(), nullptr, 10);
   if (columns > 0) return std::max(static_cast<std::size_t>(columns), kNarrowest);
   winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     return std::max<std::size_t>(size.ws_col, kNarrowest);
   return kWidthOfPipes;
 }
 
 }  // namespace
 
-TextStyle output_style() {
-  const bool has_colour =
-      isatty(STDOUT_FILENO) != 0 && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
-  return {output_width(), has_colour};
+TextStyle output_style(int descriptor) {
+  const bool has_colour = isatty(descriptor) != 0 && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  return {output_width(descriptor), has_colour};
 }
 
-Result<ExitCode> print(std::string_view text) {
+Result<ExitCode> print(std::string_view text, int descriptor) {
   while (!text.empty()) {
-    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    const ssize_t written = write(descriptor, text.data(), text.size());
     if (written >= 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno == EPIPE) {

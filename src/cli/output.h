@@ -1,5 +1,7 @@
-// Standard output and the terminal behind it.
+// Standard output and the terminal behind it; standard error where a command needs that.
 #pragma once
+
+#include <unistd.h>
 
 #include <string_view>
 
@@ -11,9 +13,9 @@ namespace telltale::cli {
 
 // As wide as the terminal (COLUMNS goes before what the terminal says); colours only on a terminal that has them, and
 // not where NO_COLOR is set.
-TextStyle output_style();
+TextStyle output_style(int descriptor = STDOUT_FILENO);
 
 // A reader that went away, as in `| head`, is no error.
-Result<ExitCode> print(std::string_view text);
+Result<ExitCode> print(std::string_view text, int descriptor = STDOUT_FILENO);
 
 }  // namespace telltale::cli

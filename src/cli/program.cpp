@@ -100,11 +100,13 @@ int run_program(int argc, const char* const* argv) {
   }
   app.footer(
       "TRACE is what torch.profiler wrote (.json, .json.gz, .json.zst), or - for standard input.\n\n"
+      "  telltale record -- python train.py\n"
       "  telltale train.json.gz                     the same as telltale analyze\n"
       "  telltale info train.json.gz\n"
       "  telltale top train.json.gz --by kernel --steps 3..7");
 
-  const std::vector<std::string> words = with_default_command({argv + 1, argv + argc}, app, default_command(app));
+  std::vector<std::string> words = with_default_command({argv + 1, argv + argc}, app, default_command(app));
+  globals.child_command = taken_child_command(words, app, *app.get_subcommand(std::string(kRecordCommand.name)));
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // which takes them from the end
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,135 @@
+"""Brings telltale into Python processes that `telltale record` starts.
+
+Its folder stands first in PYTHONPATH, so that Python imports this module when it starts. It steps aside at once: the
+folder leaves `sys.path`, the `sitecustomize` that Python would have found without it runs, and all that stays is a finder
+which waits for the import of torch. A process that never imports torch runs as it would have.
+"""
+
+import os
+import sys
+
+_ATTACH = "TELLTALE_ATTACH"
+
+
+def _say(sentence):
+    try:
+        sys.stderr.write(f"telltale: {sentence}\n")
+        sys.stderr.flush()
+    except Exception:  # noqa: BLE001 - a process may have closed its standard error
+        pass
+
+
+def _mark(config, kind):
+    """Leaves word for `telltale record` of what this process did; forked children leave their own."""
+    try:
+        with open(os.path.join(config["marks"], f"{kind}_{os.getpid()}"), "w", encoding="utf-8"):
+            pass
+    except (OSError, KeyError):
+        pass
+
+
+def _attach_module(config):
+    """telltale's own half, from this interpreter's packages or else from where `telltale record` found it."""
+    import importlib
+
+    name = "telltale._capture.attach"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        if missing.name != "telltale":
+            raise
+    sys.path.append(config["package"])
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(config["package"])
+
+
+class _TorchWatch:
+    """A finder that finds nothing; it only sees the import of torch coming and stands around it."""
+
+    def __init__(self, text):
+        self._text = text
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch" or path is not None:
+            return None
+        import importlib.util
+
+        sys.meta_path.remove(self)
+        try:
+            spec = importlib.util.find_spec(name)
+        except BaseException:
+            sys.meta_path.insert(0, self)
+            raise
+        if spec is None or spec.loader is None or not hasattr(spec.loader, "exec_module"):
+            sys.meta_path.insert(0, self)
+            return spec
+        self._surround(spec.loader)
+        return spec
+
+    def _surround(self, loader):
+        """The loader runs torch between our two calls, once."""
+        execute = loader.exec_module
+
+        def exec_module(module):
+            loader.__dict__.pop("exec_module", None)
+            config, attach = self._before()
+            try:
+                execute(module)
+            except BaseException:
+                sys.meta_path.insert(0, self)
+                raise
+            self._after(config, attach)
+
+        loader.exec_module = exec_module
+
+    def _before(self):
+        """Gets ready; where that fails, PyTorch's own profiler is told to ask `telltale record` what to do."""
+        config, attach = {}, None
+        try:
+            import json
+
+            config = json.loads(self._text)
+            _mark(config, "torch")
+            attach = _attach_module(config)
+            if attach.before_torch(config):
+                return config, attach
+        except Exception as error:  # noqa: BLE001 - nothing of ours may break the user's program
+            _say(f"PyTorch's own profiler records, since telltale cannot in this Python: {error}")
+        os.environ["KINETO_USE_DAEMON"] = "1"
+        _mark(config, "kineto")
+        return config, None
+
+    @staticmethod
+    def _after(config, attach):
+        if attach is None:
+            return
+        try:
+            attach.after_torch(config)
+        except Exception as error:  # noqa: BLE001 - nothing of ours may break the user's program
+            _say(f"nothing is recorded in process {os.getpid()}: {error}")
+
+
+def _run_the_next_one():
+    """Imports the sitecustomize that Python would have found without us, with its errors as they are."""
+    ours = sys.modules.pop("sitecustomize")
+    try:
+        import sitecustomize  # noqa: F401
+    except ImportError as missing:
+        if missing.name != "sitecustomize":
+            raise
+    finally:
+        sys.modules.setdefault("sitecustomize", ours)  # the import of this very module needs one
+
+
+def _step_aside():
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
+    text = os.environ.get(_ATTACH)
+    if text:
+        sys.meta_path.insert(0, _TorchWatch(text))
+    _run_the_next_one()
+
+
+_step_aside()

@@ -1,0 +1,164 @@
+#include "cli/record_engine.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+
+#include "capture/kineto/configuration.h"
+
+namespace telltale::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kInjection = "telltale/_inject";
+
+// PyTorch's profiler keeps everything in memory until it writes, so that it gets a few steps where nothing else is
+// said.
+constexpr capture::StepWindow kDefaultSteps = {.skipped = 4, .warmup = 2, .recorded = 5};
+constexpr std::chrono::milliseconds kDefaultDuration{3000};
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+bool has_package(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / kInjection / "sitecustomize.py", error);
+}
+
+bool is_nvidia_device(const std::string& name) {
+  return name.starts_with("nvidia") && name.size() > 6 && name[6] >= '0' && name[6] <= '9';
+}
+
+nlohmann::json schedule_json(const Schedule& schedule) {
+  return {{"skip_first", schedule.skip_first},
+          {"wait", schedule.wait},
+          {"warmup", schedule.warmup},
+          {"active", schedule.active},
+          {"repeat", schedule.repeat}};
+}
+
+template <typename T>
+nlohmann::json value_or_null(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json();
+}
+
+}  // namespace
+
+std::optional<fs::path> python_folder() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& folder : {fs::path(variable("TELLTALE_PYTHON")), program / "../..", program / "../python",
+                                 program / "../share/telltale/python"})
+    if (!folder.empty() && has_package(folder)) return fs::canonical(folder, error);
+  return std::nullopt;
+}
+
+bool has_visible_gpu() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr && (std::string_view(visible).empty() || std::string_view(visible) == "-1")) return false;
+  std::error_code error;
+  for (fs::directory_iterator entry("/dev", error), end; !error && entry != end; entry.increment(error))
+    if (is_nvidia_device(entry->path().filename())) return true;
+  return false;
+}
+
+EngineChoice chosen_engine(Engine wanted, bool has_gpu, const std::optional<fs::path>& python) {
+  if (wanted == Engine::kKineto || (wanted == Engine::kAuto && has_gpu)) return {Engine::kKineto, {}, {}};
+  if (python) return {Engine::kTelltale, *python, {}};
+  return {Engine::kKineto,
+          {},
+          "the Python package telltale does not stand beside this program (TELLTALE_PYTHON can name its folder), so "
+          "that PyTorch's own profiler records"};
+}
+
+WorkFolder::WorkFolder() {
+  // Not TMPDIR, which may be long: see capture::kMaxFolderLength.
+  for (const char* where : {"/tmp", "/dev/shm", "/var/tmp"}) {
+    std::string name = std::string(where) + "/telltale-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) continue;
+    path_ = name;
+    return;
+  }
+}
+
+WorkFolder::~WorkFolder() {
+  std::error_code error;
+  if (!path_.empty()) fs::remove_all(path_, error);
+}
+
+std::string attachment_text(const RecordOptions& options, const OutputName& name, const EngineChoice& choice,
+                            const fs::path& marks) {
+  const auto schedule = schedule_of(options);
+  const nlohmann::json attachment = {
+      {"path", (name.folder / (name.stem + "_%p.tell")).string()},
+      {"package", choice.python.string()},
+      {"marks", marks.string()},
+      {"steps", value_or_null(options.steps)},
+      {"schedule", schedule ? schedule_json(*schedule) : nlohmann::json()},
+      {"seconds", value_or_null(options.seconds)},
+      {"shapes", options.with_shapes},
+      {"stacks", options.with_stacks},
+      {"memory", options.with_memory},
+      {"memory_limit", value_or_null(options.memory_limit)},
+  };
+  return attachment.dump();
+}
+
+std::string kineto_log_file(const OutputName& name, const fs::path& work) {
+  const std::string beside = name.folder / (name.stem + ".json");
+  return capture::is_plain_log_file(beside) ? beside : (work / "trace.json").string();
+}
+
+capture::CapturePlan capture_plan(const RecordOptions& options, const std::string& log_file) {
+  capture::CapturePlan plan;
+  plan.log_file = log_file;
+  plan.with_shapes = options.with_shapes;
+  plan.with_stacks = options.with_stacks;
+  plan.with_memory = options.with_memory;
+  if (options.seconds) {
+    plan.duration = std::chrono::milliseconds(std::llround(*options.seconds * 1000));
+  } else if (const auto schedule = schedule_of(options)) {
+    const int skipped = schedule->skip_first + schedule->wait + schedule->warmup;
+    plan.steps = capture::StepWindow{skipped, schedule->warmup, schedule->active};
+  } else {
+    plan.steps = kDefaultSteps;
+    plan.duration = kDefaultDuration;
+  }
+  return plan;
+}
+
+std::vector<std::string> kineto_variables(const fs::path& work, const std::string& log_file,
+                                          const fs::path& configuration) {
+  std::vector<std::string> variables = {"KINETO_IPC_SOCKET_DIR=" + work.string(),
+                                        "KINETO_CONFIG=" + configuration.string(),
+                                        // Without it, newer versions write nowhere but below /tmp.
+                                        "KINETO_ONDEMAND_TRACE_DIR=" + fs::path(log_file).parent_path().string()};
+  // 4: errors. It says that it asks for work, on a standard error that is not ours.
+  if (variable("KINETO_LOG_LEVEL").empty()) variables.emplace_back("KINETO_LOG_LEVEL=4");
+  return variables;
+}
+
+std::vector<std::string> adapter_variables(const EngineChoice& choice, const std::string& attachment) {
+  const std::string others = variable("PYTHONPATH");
+  return {"TELLTALE_ATTACH=" + attachment,
+          "PYTHONPATH=" + (choice.python / kInjection).string() + (others.empty() ? "" : ":" + others)};
+}
+
+void write_client_configuration(const fs::path& path) {
+  const std::string own = variable("KINETO_CONFIG");
+  std::ifstream existing(own.empty() ? "/etc/libkineto.conf" : own);
+  const std::string lines{std::istreambuf_iterator<char>(existing), std::istreambuf_iterator<char>()};
+  std::ofstream(path) << capture::client_configuration(lines);
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,51 @@
+// How the files of a recording are called, while processes write them and in the end.
+//
+// Each process writes a file with its pid in the name; when there was one process, its file gets the name that was
+// asked for. Pure but for gather().
+#pragma once
+
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace telltale::cli {
+
+// "telltale_train_20261115-130837" for `python train.py`.
+std::string default_stem(const std::vector<std::string>& command, const std::tm& now);
+
+// What -o names, taken apart: "/runs", "night" and ".json.gz".
+struct OutputName {
+  std::filesystem::path folder;  // absolute
+  std::string stem, extension;
+
+  std::filesystem::path path() const { return folder / (stem + extension); }
+  // Of one process among several, and of one of its cycles: "night_4711.1.json.gz".
+  std::filesystem::path path_of(int pid, std::string_view cycle, bool is_only_process) const;
+};
+
+// `output` as it was given, perhaps empty or a folder; `engine_extension` is what the engine writes by itself.
+Result<OutputName> output_name(const std::string& output, const std::string& stem, std::string_view engine_extension);
+
+// A file that a process wrote.
+struct RecordedFile {
+  std::filesystem::path path;
+  int pid = 0;
+  std::string cycle;         // "" or ".1", ".2", … where a schedule repeats
+  bool is_cut_off = false;   // its writer died
+  bool is_stand_in = false;  // by time, since there were no steps
+};
+
+// What a file in the recording's folder is, by its name; nothing when it is none of this recording's.
+std::optional<RecordedFile> recognised(const std::filesystem::path& path, const std::string& stem);
+
+// All files of the recording in a folder, in the order of their processes, as far as they were written after `since`;
+// empty ones, and those that a better one of the same process stands beside, are deleted.
+std::vector<RecordedFile> gather(const std::filesystem::path& folder, const std::string& stem,
+                                 std::filesystem::file_time_type since);
+
+}  // namespace telltale::cli

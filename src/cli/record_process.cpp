@@ -1,0 +1,127 @@
+#include "cli/record_process.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "capture/kineto/endpoint.h"
+#include "cli/record_child.h"
+#include "cli/record_engine.h"
+#include "cli/record_results.h"
+
+namespace telltale::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// A process asks every five seconds unless it was told otherwise.
+constexpr std::chrono::seconds kLongestWaitForRequest{15};
+constexpr int kPollMilliseconds = 200;
+
+fs::path proc(int pid, std::string_view file) { return fs::path("/proc") / std::to_string(pid) / file; }
+
+// What the process was started with; it may have changed its mind since.
+std::optional<std::string> variable_of(int pid, const std::string& name) {
+  std::ifstream file(proc(pid, "environ"), std::ios::binary);
+  std::string entry;
+  while (std::getline(file, entry, '\0'))
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  return std::nullopt;
+}
+
+std::string why_unreachable(int pid) {
+  if (kill(pid, 0) == 0) return {};
+  if (errno == EPERM) return fmt::format("process {} belongs to another user", pid);
+  return fmt::format("there is no process {}", pid);
+}
+
+// Traces are taken from a folder of our own that the process's user may write to.
+void give_to_owner_of(int pid, const fs::path& folder) {
+  struct stat owner{};
+  if (geteuid() != 0 || stat(proc(pid, "").c_str(), &owner) != 0) return;
+  if (chown(folder.c_str(), owner.st_uid, owner.st_gid) != 0) say("the process may not be able to write its trace");
+}
+
+Result<capture::Endpoint> endpoint_for(int pid) {
+  const auto folder = variable_of(pid, "KINETO_IPC_SOCKET_DIR");
+  return folder && !folder->empty() ? capture::Endpoint::in_folder(*folder) : capture::Endpoint::with_abstract_name();
+}
+
+std::string why_silent(int pid) {
+  const bool has_variable = variable_of(pid, "KINETO_USE_DAEMON").has_value();
+  return fmt::format("process {} did not ask within {} s: {}", pid, kLongestWaitForRequest.count(),
+                     has_variable ? "it has not imported torch, or another program answers it"
+                                  : "it was not started with KINETO_USE_DAEMON=1");
+}
+
+// Serves the process until its trace is there.
+class Attachment {
+ public:
+  Attachment(int pid, capture::Endpoint& endpoint, capture::CapturePlan plan)
+      : pid_(pid), endpoint_(endpoint), clients_(std::move(plan), [](const std::string& path) {
+          std::error_code error;
+          return fs::exists(path, error);
+        }) {}
+
+  // What interrupted us; 0 when nothing did.
+  Result<int> wait() {
+    const auto deadline = Clock::now() + kLongestWaitForRequest;
+    while (!clients_.all_are_recorded() && kill(pid_, 0) == 0) {
+      if (const int signal = wait_for_something()) return signal;
+      const bool had_asked = !clients_.clients().empty();
+      endpoint_.serve([this](const capture::ConfigurationRequest& request) {
+        return request.pids.front() == pid_ ? clients_.answer(request, Clock::now()) : std::string();
+      });
+      if (!had_asked && !clients_.clients().empty()) say("it has asked, and was told what to record");
+      if (clients_.clients().empty() && Clock::now() > deadline) return failure(why_silent(pid_));
+    }
+    return 0;
+  }
+
+ private:
+  int wait_for_something() const {
+    pollfd descriptors[] = {{signals_.descriptor(), POLLIN, 0}, {endpoint_.descriptor(), POLLIN, 0}};
+    poll(descriptors, std::size(descriptors), kPollMilliseconds);
+    while (const auto arrival = signals_.next())
+      if (arrival->number != SIGCHLD) return arrival->number;
+    return 0;
+  }
+
+  int pid_;
+  capture::Endpoint& endpoint_;
+  capture::ClientList clients_;
+  SignalQueue signals_;
+};
+
+}  // namespace
+
+Result<ExitCode> record_process(const RecordOptions& options, const OutputName& name, const GlobalOptions& globals) {
+  const int pid = *options.pid;
+  if (const std::string reason = why_unreachable(pid); !reason.empty()) return failure(reason);
+  auto endpoint = endpoint_for(pid);
+  if (!endpoint) return std::unexpected(endpoint.error());
+  const WorkFolder work;
+  if (work.path().empty()) return failure("no temporary folder could be made in /tmp");
+  give_to_owner_of(pid, work.path());
+  const auto started = fs::file_time_type::clock::now();
+
+  say(fmt::format("waiting for process {} to ask what to record (every 5 s by default) …", pid));
+  const auto interruption = Attachment(pid, *endpoint, capture_plan(options, work.path() / "trace.json")).wait();
+  if (!interruption) return std::unexpected(interruption.error());
+  const auto files = gather(work.path(), "trace", started - std::chrono::seconds(2));
+  if (!files.empty()) finish_recording(files, name, options, globals);
+  if (*interruption != 0) return static_cast<ExitCode>(128 + *interruption);
+  if (files.empty()) return failure(fmt::format("process {} ended before its trace was complete", pid));
+  return kDone;
+}
+
+}  // namespace telltale::cli
