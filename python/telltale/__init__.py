@@ -10,5 +10,7 @@ Traces come from torch.profiler, from Telltale itself (``.tell``) or from anythi
 from telltale._errors import TelltaleError
 from telltale._trace import Trace, load
 from telltale._version import VERSION as __version__
+from telltale.diagnosis import Analysis, Finding
+from telltale.results import Info, Top, WhatIf
 
-__all__ = ["TelltaleError", "Trace", "__version__", "load"]
+__all__ = ["Analysis", "Finding", "Info", "TelltaleError", "Top", "Trace", "WhatIf", "__version__", "load"]

@@ -1,4 +1,4 @@
-"""The command ``telltale``: becomes the program that stands in this package, so that signals and exit codes are its own."""
+"""The command ``telltale``: becomes the program in this package, so that signals and exit codes are the program's own."""
 
 from __future__ import annotations
 

@@ -2,29 +2,257 @@
 
 from __future__ import annotations
 
-import json
+import functools
 import os
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from telltale._errors import TelltaleError
+from telltale.diagnosis import Analysis
+from telltale.results import Info, Top, WhatIf
 
-try:
-    import telltale._core as _core
-except ModuleNotFoundError as missing:  # a build that only records has no reader
-    if missing.name != "telltale._core":
-        raise
-    _core = None
+if TYPE_CHECKING:
+    from telltale import _core
+
+# One step, several as a range, or as the command takes them: "5", "3..7", "3.." or "..7".
+Steps = int | range | str
+
+
+def words_of(words: str | Iterable[str]) -> list[str]:
+    """One word, or several."""
+    return [words] if isinstance(words, str) else list(words)
+
+
+def step_text(steps: Steps | None) -> str | None:
+    """A choice of steps as the command takes it."""
+    if isinstance(steps, range):
+        if not steps or steps.step != 1:
+            raise TelltaleError(f"{steps!r} is no range of steps that follow each other")
+        return f"{steps[0]}..{steps[-1]}"
+    return None if steps is None else str(steps)
 
 
 class Trace:
-    """What happened in a process, as :func:`load` read it."""
+    """What happened in a process, as :func:`load` read it.
 
-    def __init__(self, info: dict[str, Any]) -> None:
-        self.info = info
+    Its answers are those of the command: :attr:`info`, :meth:`top`, :meth:`analyze` and :meth:`whatif`. Its tables go
+    to pandas, polars, pyarrow or DuckDB: :meth:`events`, and each of :meth:`tables` by its name as an attribute.
+    """
+
+    def __init__(self, core: _core.Trace, path: str) -> None:
+        self._core = core
+        self.path = path
+
+    @functools.cached_property
+    def info(self) -> Info:
+        """What the trace holds: devices, steps, threads, kinds of events, and what is wrong with it."""
+        return Info.of(self._core.info())
+
+    def top(
+        self,
+        by: str | None = None,
+        group: str = "name",
+        *,
+        kinds: str | Iterable[str] | None = None,
+        stack_depth: int = 5,
+        steps: Steps | None = None,
+        sort: str | None = None,
+        limit: int | None = None,
+    ) -> Top:
+        """What took the time, as torch.profiler's ``key_averages()`` has it.
+
+        :param by: what the rows are: ``operator``, ``kernel`` (all device work), ``module``, ``annotation``, ``python``
+            or ``all``; without it operators, annotations and runtime calls, as in torch.
+        :param group: what shares a row: ``name``, ``shape`` (name and input shapes) or ``stack`` (name and frames).
+        :param kinds: instead of ``by``, the kinds of events that have rows, such as ``["memcpy", "memset"]``.
+        :param stack_depth: how many of the innermost frames tell stacks apart.
+        :param steps: only what these steps called; device work counts where it was launched.
+        :param sort: largest first by ``self-cpu``, ``device``, ``calls`` and so on; torch's own names work too.
+        :param limit: at most this many rows.
+        """
+        if (limit is not None and limit < 0) or stack_depth < 1:
+            raise TelltaleError("limit is 0 or more, and stack_depth 1 or more")
+        chosen = None if kinds is None else words_of(kinds)
+        return Top.of(self._core.top(by, chosen, group, stack_depth, step_text(steps), sort, limit))
+
+    def analyze(
+        self, *, steps: Steps | None = None, rules: str | Iterable[str] = (), min_saving: float = 1.0
+    ) -> Analysis:
+        """Why it is slow, at which line, and what each fix would buy. In a notebook, its value is shown as a page.
+
+        :param steps: only these steps.
+        :param rules: only what these rules find; ``docs/rules.md`` lists them.
+        :param min_saving: leave out what would save less than this share of a step, in percent.
+        """
+        return Analysis.of(self._core.analyze(step_text(steps), words_of(rules), min_saving))
+
+    def whatif(
+        self,
+        *,
+        remove: str | Iterable[str] = (),
+        scale: Mapping[str, float] | None = None,
+        no_sync: bool = False,
+        instant_data: bool = False,
+        graph: bool = False,
+        no_observer: bool = False,
+        steps: Steps | None = None,
+    ) -> WhatIf:
+        """What a step would take if parts of it were gone, faster or slower. Changes combine.
+
+        A pattern is ``NAME`` or ``KIND:NAME``; in it ``*`` stands for any text and ``?`` for one character.
+
+        :param remove: patterns of what is gone: host events with all that they call, device work by itself.
+        :param scale: patterns of what takes this many times as long: ``{"kernel:*gemm*": 0.5}`` is twice as fast.
+        :param no_sync: no call waits for the device.
+        :param instant_data: batches are there when they are asked for.
+        :param graph: all device work of a step is one CUDA graph.
+        :param no_observer: without what the recording cost, before and after the change.
+        :param steps: only these steps.
+        """
+        scaled = list((scale or {}).items())
+        return WhatIf.of(
+            self._core.what_if(words_of(remove), scaled, no_sync, instant_data, graph, no_observer, step_text(steps))
+        )
+
+    def events(self, kind: str | Iterable[str] | None = None) -> _core.Table:
+        """The events: all, in the trace's own memory as far as possible, or those of one or several kinds, copied."""
+        return self._core.table("events") if kind is None else self._core.events(words_of(kind))
+
+    def table(self, name: str) -> _core.Table:
+        """One of :meth:`tables`."""
+        return self._core.table(name)
+
+    def tables(self) -> list[str]:
+        """The names of all tables. Their columns are described in ``docs/python.md``."""
+        from telltale import _core
+
+        return _core.table_names()
+
+    @property
+    def operators(self) -> _core.Table:
+        """Sequence number, forward thread and inputs (as JSON) of operators."""
+        return self._core.table("operators")
+
+    @property
+    def tensors(self) -> _core.Table:
+        """Shape and type of each tensor that an operator was given, one a row."""
+        return self._core.table("tensors")
+
+    @property
+    def stacks(self) -> _core.Table:
+        """Call stacks of operators, as recorders without Python events write them."""
+        return self._core.table("stacks")
+
+    @property
+    def sources(self) -> _core.Table:
+        """Where events stand in the program."""
+        return self._core.table("sources")
+
+    @property
+    def kernels(self) -> _core.Table:
+        """How kernels were launched: grid, block, registers, shared memory, occupancy."""
+        return self._core.table("kernels")
+
+    @property
+    def graph_nodes(self) -> _core.Table:
+        """Nodes of CUDA graphs."""
+        return self._core.table("graph_nodes")
+
+    @property
+    def copies(self) -> _core.Table:
+        """Bytes and direction of copies and fills."""
+        return self._core.table("copies")
+
+    @property
+    def syncs(self) -> _core.Table:
+        """What synchronisations wait for."""
+        return self._core.table("syncs")
+
+    @property
+    def collectives(self) -> _core.Table:
+        """What collectives communicate, and with whom."""
+        return self._core.table("collectives")
+
+    @property
+    def arguments(self) -> _core.Table:
+        """What else the file says of events, as JSON."""
+        return self._core.table("arguments")
+
+    @property
+    def categories(self) -> _core.Table:
+        """The categories of events whose category no kind stands for."""
+        return self._core.table("categories")
+
+    @property
+    def lanes(self) -> _core.Table:
+        """Events that overlap another one of their track without being inside it."""
+        return self._core.table("lanes")
+
+    @property
+    def memory(self) -> _core.Table:
+        """Allocations (positive bytes) and frees (negative bytes), by time."""
+        return self._core.table("memory")
+
+    @property
+    def counters(self) -> _core.Table:
+        """Values of counters."""
+        return self._core.table("counters")
+
+    @property
+    def flows(self) -> _core.Table:
+        """Links between events that the file draws and that no other column says."""
+        return self._core.table("flows")
+
+    @property
+    def steps(self) -> _core.Table:
+        """The steps that the recorder marked."""
+        return self._core.table("steps")
+
+    @property
+    def tracks(self) -> _core.Table:
+        """Threads, streams and other lines of events."""
+        return self._core.table("tracks")
+
+    @property
+    def processes(self) -> _core.Table:
+        """Processes."""
+        return self._core.table("processes")
+
+    @property
+    def devices(self) -> _core.Table:
+        """Devices, as far as the file describes them."""
+        return self._core.table("devices")
+
+    @property
+    def metadata(self) -> _core.Table:
+        """Other top-level values of the file, as JSON."""
+        return self._core.table("metadata")
+
+    def __repr__(self) -> str:
+        return f"<telltale.Trace {self.path!r}: {self.info.events:,} events, {self.info.duration_ns / 1e6:,.1f} ms>"
+
+    def _repr_html_(self) -> str:
+        return self.analyze()._repr_html_()
 
 
-def load(path: str | os.PathLike[str]) -> Trace:
-    """Reads a trace of whatever format the file has."""
-    if _core is None:
-        raise TelltaleError("this build of Telltale records and cannot read: it was made with TELLTALE_RECORD_ONLY")
-    return Trace(json.loads(_core.info_json(os.fspath(path))))
+def load(
+    path: str | os.PathLike[str], *, threads: int | None = None, progress: Callable[[float], object] | None = None
+) -> Trace:
+    """Reads a trace of whatever format the file has; ``-`` is standard input.
+
+    :param threads: how many threads read; as many as the machine has unless it is given.
+    :param progress: is called now and then with the share of the file that has been read, from 0 to 1.
+    :raises TelltaleError: with a sentence, when the file cannot be read or is no trace.
+    """
+    try:
+        import telltale._core as core
+    except ModuleNotFoundError:
+        raise TelltaleError(
+            "this build of Telltale records but cannot read traces: it was made with TELLTALE_RECORD_ONLY"
+        ) from None
+    if threads is not None and threads < 1:
+        raise TelltaleError(f"threads is 1 or more, not {threads}")
+    name = os.fsdecode(path)
+    if "\0" in name:
+        raise TelltaleError("the name of a file cannot contain a zero byte")
+    return Trace(core.load(os.fsencode(name), threads or 0, progress), name)
