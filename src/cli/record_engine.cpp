@@ -20,9 +20,12 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kInjection = "telltale/_inject";
 
-// PyTorch's profiler keeps everything in memory until it writes, so that it gets a few steps where nothing else is
+// PyTorch's profiler starts and stops in the middle of an optimizer's step, so that n of its steps hold n - 1 that are
+// whole.
+constexpr int kOneMore = 1;
+// It keeps everything in memory until it writes, so that it gets a few steps where nothing else is
 // said.
-constexpr capture::StepWindow kDefaultSteps = {.skipped = 4, .warmup = 2, .recorded = 5};
+constexpr capture::StepWindow kDefaultSteps = {.skipped = 4, .warmup = 2, .recorded = 5 + kOneMore};
 constexpr std::chrono::milliseconds kDefaultDuration{3000};
 
 std::string variable(const char* name) {
@@ -129,7 +132,7 @@ capture::CapturePlan capture_plan(const RecordOptions& options, const std::strin
     plan.duration = std::chrono::milliseconds(std::llround(*options.seconds * 1000));
   } else if (const auto schedule = schedule_of(options)) {
     const int skipped = schedule->skip_first + schedule->wait + schedule->warmup;
-    plan.steps = capture::StepWindow{skipped, schedule->warmup, schedule->active};
+    plan.steps = capture::StepWindow{skipped, schedule->warmup, schedule->active + kOneMore};
   } else {
     plan.steps = kDefaultSteps;
     plan.duration = kDefaultDuration;

@@ -55,10 +55,10 @@ bool split_pid(std::string_view text, RecordedFile& file) {
 }
 
 bool is_worse(const RecordedFile& file, const std::vector<RecordedFile>& all) {
-  return std::ranges::any_of(all, [&](const RecordedFile& other) {
-    return other.pid == file.pid && ((file.is_stand_in && !other.is_stand_in) ||
-                                     (file.is_stand_in == other.is_stand_in && file.is_cut_off && !other.is_cut_off));
-  });
+  return file.is_empty || std::ranges::any_of(all, [&](const RecordedFile& other) {
+           return other.pid == file.pid && !other.is_empty &&
+                  std::pair(other.is_stand_in, other.is_cut_off) < std::pair(file.is_stand_in, file.is_cut_off);
+         });
 }
 
 }  // namespace
@@ -106,29 +106,31 @@ std::optional<RecordedFile> recognised(const fs::path& path, const std::string& 
   return file;
 }
 
-std::vector<RecordedFile> gather(const fs::path& folder, const std::string& stem, fs::file_time_type since) {
+std::vector<RecordedFile> gathered(const fs::path& folder, const std::string& stem, fs::file_time_type since) {
   std::vector<RecordedFile> files;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code unknown;
-    const auto file = recognised(entry->path(), stem);
+    auto file = recognised(entry->path(), stem);
     if (!file || fs::last_write_time(file->path, unknown) < since || unknown) continue;
-    if (fs::file_size(file->path, unknown) == 0) {
-      fs::remove(file->path, unknown);
-    } else {
-      files.push_back(*file);
-    }
+    file->is_empty = fs::file_size(file->path, unknown) == 0;
+    files.push_back(std::move(*file));
   }
   std::ranges::sort(files, {}, [](const RecordedFile& file) { return std::pair(file.pid, file.cycle); });
-  std::vector<RecordedFile> best;
+  return files;
+}
+
+std::vector<RecordedFile> kept_files(const std::vector<RecordedFile>& files) {
+  std::vector<RecordedFile> kept;
   for (const RecordedFile& file : files) {
+    std::error_code error;
     if (!is_worse(file, files)) {
-      best.push_back(file);
+      kept.push_back(file);
     } else {
       fs::remove(file.path, error);
     }
   }
-  return best;
+  return kept;
 }
 
 }  // namespace telltale::cli

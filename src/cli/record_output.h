@@ -1,7 +1,7 @@
 // How the files of a recording are called, while processes write them and in the end.
 //
 // Each process writes a file with its pid in the name; when there was one process, its file gets the name that was
-// asked for. Pure but for gather().
+// asked for. Nothing here writes; kept_files() deletes.
 #pragma once
 
 #include <ctime>
@@ -31,21 +31,27 @@ struct OutputName {
 // `output` as it was given, perhaps empty or a folder; `engine_extension` is what the engine writes by itself.
 Result<OutputName> output_name(const std::string& output, const std::string& stem, std::string_view engine_extension);
 
-// A file that a process wrote.
+// A file that a process wrote, or is writing.
 struct RecordedFile {
   std::filesystem::path path;
   int pid = 0;
   std::string cycle;         // "" or ".1", ".2", … where a schedule repeats
-  bool is_cut_off = false;   // its writer died
+  bool is_cut_off = false;   // not complete; in the end: its writer died
   bool is_stand_in = false;  // by time, since there were no steps
+  bool is_empty = false;
+
+  bool operator==(const RecordedFile&) const = default;
 };
 
 // What a file in the recording's folder is, by its name; nothing when it is none of this recording's.
 std::optional<RecordedFile> recognised(const std::filesystem::path& path, const std::string& stem);
 
-// All files of the recording in a folder, in the order of their processes, as far as they were written after `since`;
-// empty ones, and those that a better one of the same process stands beside, are deleted.
-std::vector<RecordedFile> gather(const std::filesystem::path& folder, const std::string& stem,
-                                 std::filesystem::file_time_type since);
+// All files of the recording in a folder that were written after `since`, in the order of their processes.
+std::vector<RecordedFile> gathered(const std::filesystem::path& folder, const std::string& stem,
+                                   std::filesystem::file_time_type since);
+
+// Those that are worth keeping once nobody writes any more: what is empty, cut off or a stand-in gives way to a better
+// one of the same process. The others are deleted.
+std::vector<RecordedFile> kept_files(const std::vector<RecordedFile>& files);
 
 }  // namespace telltale::cli

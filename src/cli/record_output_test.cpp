@@ -27,12 +27,7 @@ class RecordOutput : public testing::Test {
   ~RecordOutput() override { fs::remove_all(folder_); }
 
   void write(const std::string& name, const std::string& text = "x") const { std::ofstream(folder_ / name) << text; }
-  std::vector<std::string> gathered() const {
-    std::vector<std::string> names;
-    for (const RecordedFile& file : gather(folder_, "run", fs::file_time_type::min()))
-      names.push_back(file.path.filename());
-    return names;
-  }
+  std::vector<RecordedFile> all() const { return gathered(folder_, "run", fs::file_time_type::min()); }
 
   fs::path folder_;
 };
@@ -78,12 +73,16 @@ TEST_F(RecordOutput, knows_what_each_file_is) {
     EXPECT_FALSE(recognised(other, "run")) << other;
 }
 
-TEST_F(RecordOutput, gathers_one_file_a_process_and_cycle) {
+TEST_F(RecordOutput, keeps_one_file_a_process_and_cycle) {
   for (const char* name : {"run_12.tell", "run_12.1.tell", "run_7.json", "run_7.json.tmp", "run_8.json.tmp",
                            "run_time_7.json", "run_time_9.json", "other_1.tell", "run.tell"})
     write(name);
   write("run_10.json.tmp", "");
-  EXPECT_EQ(gathered(), (Names{"run_7.json", "run_8.json.tmp", "run_time_9.json", "run_12.tell", "run_12.1.tell"}));
+  EXPECT_EQ(all().size(), 8u);
+  EXPECT_TRUE(fs::exists(folder_ / "run_time_7.json"));
+  Names names;
+  for (const RecordedFile& file : kept_files(all())) names.push_back(file.path.filename());
+  EXPECT_EQ(names, (Names{"run_7.json", "run_8.json.tmp", "run_time_9.json", "run_12.tell", "run_12.1.tell"}));
   EXPECT_FALSE(fs::exists(folder_ / "run_time_7.json"));
   EXPECT_FALSE(fs::exists(folder_ / "run_10.json.tmp"));
   EXPECT_TRUE(fs::exists(folder_ / "other_1.tell"));
@@ -91,7 +90,7 @@ TEST_F(RecordOutput, gathers_one_file_a_process_and_cycle) {
 
 TEST_F(RecordOutput, leaves_files_of_earlier_recordings_alone) {
   write("run_12.tell");
-  EXPECT_TRUE(gather(folder_, "run", fs::file_time_type::max()).empty());
+  EXPECT_TRUE(gathered(folder_, "run", fs::file_time_type::max()).empty());
   EXPECT_TRUE(fs::exists(folder_ / "run_12.tell"));
 }
 

@@ -117,7 +117,7 @@ Result<ExitCode> record_process(const RecordOptions& options, const OutputName& 
   say(fmt::format("waiting for process {} to ask what to record (every 5 s by default) …", pid));
   const auto interruption = Attachment(pid, *endpoint, capture_plan(options, work.path() / "trace.json")).wait();
   if (!interruption) return std::unexpected(interruption.error());
-  const auto files = gather(work.path(), "trace", started - std::chrono::seconds(2));
+  const auto files = kept_files(gathered(work.path(), "trace", started - std::chrono::seconds(2)));
   if (!files.empty()) finish_recording(files, name, options, globals);
   if (*interruption != 0) return static_cast<ExitCode>(128 + *interruption);
   if (files.empty()) return failure(fmt::format("process {} ended before its trace was complete", pid));

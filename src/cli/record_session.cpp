@@ -74,7 +74,7 @@ class Session {
       }
     }
     wait_for_pending_files(signals);
-    outcome.files = found_files();
+    outcome.files = kept_files(found_files());
     if (outcome.files.empty()) outcome.why_nothing = why_nothing();
     return outcome;
   }
@@ -144,10 +144,10 @@ class Session {
   }
 
   std::vector<RecordedFile> found_files() const {
-    auto files = gather(name_.folder, name_.stem, started_);
+    auto files = gathered(name_.folder, name_.stem, started_);
     const fs::path log = log_file_;
     if (log.parent_path() != name_.folder)
-      for (RecordedFile& file : gather(log.parent_path(), log.stem(), started_)) files.push_back(std::move(file));
+      for (RecordedFile& file : gathered(log.parent_path(), log.stem(), started_)) files.push_back(std::move(file));
     return files;
   }
 
