@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test bench lint format fuzz install clean
+.PHONY: help demo build wheel test bench lint format fuzz install clean
 
 help: ## Say what there is to make
 	@tools/help $(MAKEFILE_LIST)
@@ -15,6 +15,10 @@ demo: build ## Build, then look into a real trace
 build: ## Build the command, build/bin/telltale, the recorder and its example
 	@tools/setup build
 	@tools/build release installed inference_server
+
+wheel: ## Build the Python package as a wheel that works on other machines, into dist/
+	@tools/setup wheel
+	@tools/wheel
 
 test: ## Run every check there is
 	@tools/setup test
@@ -41,4 +45,4 @@ install: build ## Install under PREFIX (/usr/local)
 	@cmake --install build --prefix $(PREFIX)
 
 clean: ## Remove everything that was built
-	@cmake -E rm -rf build build-debug build-asan build-tsan build-fuzz build-bench
+	@cmake -E rm -rf build build-debug build-asan build-tsan build-fuzz build-bench build-wheel dist

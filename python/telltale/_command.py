@@ -1,4 +1,4 @@
-"""The command ``telltale``: becomes the program in this package, so that signals and exit codes are the program's own."""
+"""The command ``telltale``: becomes the program in this package, so that signals and exit codes are its own."""
 
 from __future__ import annotations
 

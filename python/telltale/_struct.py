@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import html
 import json
 import shutil
@@ -22,13 +21,15 @@ Decoder = Callable[[Any], Any]
 WIDTH_WITHOUT_TERMINAL = 120
 NARROWEST = 40
 
+# By struct, name, key and decoder of each of its fields: type hints are slow to read.
+_DECODERS: dict[type, list[tuple[str, str, Decoder]]] = {}
+
 
 def json_key(field: str) -> str:
     """The key of a field: the same word, which in Python may need an underscore behind it, as ``class_`` does."""
     return field.rstrip("_")
 
 
-@functools.cache
 def decoder_of(wanted: Any) -> Decoder:
     """What turns JSON's lists and objects into values of a type."""
     if isinstance(wanted, type) and issubclass(wanted, Struct):
@@ -43,8 +44,7 @@ def decoder_of(wanted: Any) -> Decoder:
     return lambda value: value
 
 
-@functools.cache
-def decoders_of(struct: Any) -> list[tuple[str, str, Decoder]]:
+def decoders_of(struct: type[Struct]) -> list[tuple[str, str, Decoder]]:
     """Name, key and decoder of each field."""
     hints = typing.get_type_hints(struct)
     return [(field.name, json_key(field.name), decoder_of(hints[field.name])) for field in dataclasses.fields(struct)]
@@ -66,7 +66,9 @@ class Struct:
     @classmethod
     def from_dict(cls: type[Kept], data: dict[str, Any]) -> Kept:
         """The struct that :meth:`to_dict` made, or that a command printed; members it does not know are left out."""
-        return cls(**{name: decode(data[key]) for name, key, decode in decoders_of(cls)})
+        if cls not in _DECODERS:
+            _DECODERS[cls] = decoders_of(cls)
+        return cls(**{name: decode(data[key]) for name, key, decode in _DECODERS[cls]})
 
     def to_dict(self) -> dict[str, Any]:
         """The same as dictionaries and lists, with the keys that ``--json`` has."""
