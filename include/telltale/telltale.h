@@ -121,6 +121,8 @@ typedef struct telltale_scope {
 
 TELLTALE_API uint64_t telltale_scope_begin(telltale_site* site);
 TELLTALE_API int telltale_scope_end(telltale_site* site, uint64_t start);
+/* Ends it without a record: for scopes that began in a recording which is over. (signal) */
+TELLTALE_API void telltale_scope_abandon(uint64_t start);
 TELLTALE_API int telltale_scope_end_with(telltale_site* site, uint64_t start, const telltale_value* values);
 /* For sites whose fields are integers, names and floats alone: the bits of an int64_t or a double for each. */
 TELLTALE_API int telltale_scope_end_words(telltale_site* site, uint64_t start, const uint64_t* words);

@@ -185,6 +185,10 @@ int telltale_scope_end(telltale_site* site, std::uint64_t start) {
   return emit_fixed(site, RecordType::kSpan, ended_scope(start));
 }
 
+void telltale_scope_abandon(std::uint64_t start) {
+  if (current_thread != nullptr) close_scope(*current_thread, start);
+}
+
 int telltale_scope_end_with(telltale_site* site, std::uint64_t start, const telltale_value* values) {
   return emit_with_values(site, RecordType::kSpan, ended_scope(start), values);
 }

@@ -211,6 +211,20 @@ TEST_F(ApiTest, spans_of_a_device_have_its_clock_and_find_their_launch) {
               0, 1e6);
 }
 
+TEST_F(ApiTest, a_scope_that_is_abandoned_leaves_no_trace) {
+  static telltale_site given_up = TELLTALE_SITE("given up"), kept = TELLTALE_SITE("kept");
+  start();
+  const telltale_scope outer = telltale_begin(&kept);
+  const telltale_scope inner = telltale_begin(&given_up);
+  telltale_scope_abandon(inner.start);
+  telltale_end(&outer);
+  const telltale_scope open = telltale_begin(&given_up);
+  telltale_scope_abandon(open.start);
+  const Trace trace = stop();
+  EXPECT_EQ(events_named(trace, "kept").size(), 1u);
+  EXPECT_EQ(events_named(trace, "given up").size(), 0u);
+}
+
 TEST_F(ApiTest, values_may_be_texts_that_records_share) {
   const telltale_field fields[] = {{"phase", TELLTALE_NAME, 0}, {"n", TELLTALE_INTEGER, 0}};
   telltale_site site = {"work", "", "", "", fields, 2, 0, TELLTALE_KIND_SCOPE, 0};

@@ -14,6 +14,7 @@ void count_recording() { recordings.fetch_add(1, std::memory_order_relaxed); }
 bool OpenScopes::is_of_this_recording() {
   const std::uint64_t now = recordings.load(std::memory_order_relaxed);
   if (recording_ != now) {
+    for (const Open& scope : open_) telltale_scope_abandon(scope.start);
     open_.clear();
     recording_ = now;
   }

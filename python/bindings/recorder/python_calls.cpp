@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 #include <telltale/telltale.h>
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -52,8 +53,10 @@ std::string_view without_prefix(std::string_view file) {
   return file;
 }
 
+// Null for our own functions.
 telltale_site* describe_function(nb::handle code) {
   const auto file = nb::cast<std::string>(code.attr("co_filename"));
+  if (!tracer.options.own_folder.empty() && file.starts_with(tracer.options.own_folder)) return nullptr;
   const auto line = nb::cast<int>(code.attr("co_firstlineno"));
   const auto name = nb::cast<std::string>(code.attr("co_name"));
   const std::string text = std::string(without_prefix(file)) + "(" + std::to_string(line) + "): " + name;
@@ -70,12 +73,9 @@ telltale_site* site_of_function(PyObject* code) {
 }
 
 // As Python shows it, but for the address, which would make a new name of each call.
-telltale_site* describe_built_in(nb::handle function, nb::handle self) {
-  const auto name = nb::cast<std::string>(function.attr("__name__"));
-  const bool is_of_module = !self.is_valid() || PyModule_Check(self.ptr());
-  const std::string text = is_of_module ? "<built-in function " + name + ">"
-                                        : "<built-in method " + name + " of " +
-                                              nb::cast<std::string>(self.type().attr("__name__")) + " object>";
+telltale_site* describe_built_in(nb::handle function) {
+  auto text = nb::cast<std::string>(nb::repr(function));
+  if (const std::size_t at = text.rfind(" at 0x"); at != std::string::npos) text = text.substr(0, at) + ">";
   return site_named(text.c_str(), TELLTALE_KIND_PYTHON);
 }
 
@@ -87,12 +87,13 @@ telltale_site* site_of_built_in(PyObject* function) {
                                    self == nullptr ? nullptr : Py_TYPE(self)};
   const auto found = tracer.built_ins.find(key);
   if (found != tracer.built_ins.end()) return found->second;
-  return tracer.built_ins[key] = describe_built_in(function, self);
+  return tracer.built_ins[key] = describe_built_in(function);
 }
 
 void remove_hooks();
 
 void begin_call(telltale_site* site, const void* what) {
+  if (site == nullptr) return;
   if (++tracer.calls <= tracer.options.budget) {
     open_calls.begin(site, what);
     return;
@@ -120,8 +121,7 @@ void begin_open_calls() {
   std::vector<nb::object> codes;
   nb::object frame = nb::module_::import_("sys").attr("_getframe")(0);
   for (; !frame.is_none(); frame = frame.attr("f_back")) codes.push_back(frame.attr("f_code"));
-  for (auto code = codes.rbegin(); code != codes.rend(); ++code)
-    open_calls.begin(site_of_function(code->ptr()), code->ptr());
+  for (auto code = codes.rbegin(); code != codes.rend(); ++code) begin_call(site_of_function(code->ptr()), code->ptr());
 }
 
 #if PY_VERSION_HEX < 0x030C0000
@@ -143,9 +143,7 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
       break;
     }
     case PyTrace_C_CALL:
-      quietly([&] {
-        if (telltale_site* const site = site_of_built_in(argument)) begin_call(site, argument);
-      });
+      quietly([&] { begin_call(site_of_built_in(argument), argument); });
       break;
     case PyTrace_C_RETURN:
     case PyTrace_C_EXCEPTION:
@@ -162,9 +160,9 @@ void watch_this_thread() {
 }
 
 void add_hooks() {
-  watch_this_thread();
   nb::module_::import_("threading")
       .attr("setprofile")(nb::module_::import_("telltale._recorder").attr("_watch_thread"));
+  watch_this_thread();
 }
 
 // Other threads lose theirs at their next call.
@@ -189,9 +187,7 @@ void on_return(nb::handle code, nb::handle, nb::handle) { open_calls.end_if(code
 
 void on_c_call(nb::handle, nb::handle, nb::handle function, nb::handle) {
   if (!telltale_is_recording()) return;
-  quietly([&] {
-    if (telltale_site* const site = site_of_built_in(function.ptr())) begin_call(site, function.ptr());
-  });
+  quietly([&] { begin_call(site_of_built_in(function.ptr()), function.ptr()); });
 }
 
 void on_c_return(nb::handle, nb::handle, nb::handle function, nb::handle) { open_calls.end_if(function.ptr()); }
@@ -234,8 +230,8 @@ void start_python_calls(CallOptions options) {
   tracer.options = std::move(options);
   tracer.calls = 0;
   tracer.is_active = true;
-  add_hooks();
   begin_open_calls();
+  add_hooks();
 }
 
 std::uint64_t stop_python_calls() {
@@ -248,10 +244,11 @@ std::uint64_t stop_python_calls() {
 void bind_python_calls(nb::module_& module) {
   module.def(
       "start_python_calls",
-      [](std::vector<std::string> prefixes, std::uint64_t budget) {
-        start_python_calls({std::move(prefixes), budget});
+      [](std::vector<std::string> prefixes, std::string own_folder, std::uint64_t budget) {
+        start_python_calls({std::move(prefixes), std::move(own_folder), budget});
       },
-      nb::arg("prefixes"), nb::arg("budget"), "Records calls of Python functions, at most so many.");
+      nb::arg("prefixes"), nb::arg("own_folder"), nb::arg("budget"),
+      "Records calls of Python functions, at most so many.");
   module.def("stop_python_calls", &stop_python_calls, "Returns how many were recorded.");
 #if PY_VERSION_HEX < 0x030C0000
   // What threading.setprofile() gives to new threads.

@@ -14,6 +14,7 @@ namespace telltale::python {
 
 struct CallOptions {
   std::vector<std::string> prefixes;  // of file names, left out; the longest first
+  std::string own_folder;             // whose functions are not recorded
   std::uint64_t budget = 0;
 };
 

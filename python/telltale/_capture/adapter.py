@@ -24,7 +24,8 @@ from telltale._capture.torch_place import TorchPlace, find_torch
 
 _PACKAGE = Path(os.path.abspath(__file__)).parent.parent  # as imported: a build folder has links
 _OLDEST = (2, 2)
-_FLAGS = ["-std=c++20", "-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-plt", "-w"]
+# NDEBUG as in the wheels of torch, whose classes look different without it.
+_FLAGS = ["-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-plt", "-w"]
 
 
 class AdapterUnavailable(Exception):

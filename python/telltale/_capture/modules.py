@@ -6,6 +6,7 @@ to: a backward hook would put operators of its own into the user's graph.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from telltale import _recorder
@@ -32,6 +33,8 @@ class ModuleWatch:
             if not is_compiling():
                 _recorder.end_module(called)
 
+        # The compiler warns of hooks like ours, which the user knows nothing of.
+        warnings.filterwarnings("ignore", message="Using `torch.compile.* when there are global hooks on modules")
         _recorder.forget_modules()
         self._hooks = [
             module.register_module_forward_pre_hook(begin),

@@ -12,3 +12,8 @@ def path_prefixes() -> list[str]:
     folders = [*sys.path, *site.getsitepackages(), site.getusersitepackages()]
     absolute = {os.path.abspath(folder) + os.sep for folder in folders if isinstance(folder, str)}
     return sorted(absolute, key=lambda folder: (-len(folder), folder))
+
+
+def own_folder() -> str:
+    """Where this package is, whose functions are no part of the user's program."""
+    return os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

@@ -12,7 +12,7 @@ from telltale import _recorder
 from telltale._capture.adapter import Adapter, load_adapter
 from telltale._capture.collections_of_garbage import unwatch_collections, watch_collections
 from telltale._capture.modules import ModuleWatch
-from telltale._capture.python_paths import path_prefixes
+from telltale._capture.python_paths import own_folder, path_prefixes
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Recording:
         if self.wanted.modules:
             self._modules.start()
         if self.wanted.stacks:
-            _recorder.start_python_calls(path_prefixes(), self.wanted.python_call_budget)
+            _recorder.start_python_calls(path_prefixes(), own_folder(), self.wanted.python_call_budget)
 
     def stop(self) -> dict[str, int]:
         """The file is complete when it returns; how much was recorded and lost."""

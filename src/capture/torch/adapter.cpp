@@ -207,8 +207,11 @@ void tell_asynchronous(const OpenOperator& open, const telltale_value* values) {
 void on_operator_end(const at::RecordFunction&, at::ObserverContext* context) {
   if (context == nullptr) return;
   const OpenOperator& open = *static_cast<OpenOperator*>(context);
-  if (open.generation != generation.load(std::memory_order_relaxed)) return;
   const bool is_asynchronous = open.thread != this_thread();
+  if (open.generation != generation.load(std::memory_order_relaxed)) {
+    if (!is_asynchronous) telltale_scope_abandon(open.start);
+    return;
+  }
   if (!is_asynchronous && (open.form & kTextForms) == 0) {
     std::uint64_t words[kMostFields];
     fill(open, words);
