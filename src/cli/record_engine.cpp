@@ -157,6 +157,14 @@ std::vector<std::string> adapter_variables(const EngineChoice& choice, const std
           "PYTHONPATH=" + (choice.python / kInjection).string() + (others.empty() ? "" : ":" + others)};
 }
 
+std::optional<std::string> variable_of(int pid, const std::string& name) {
+  std::ifstream file(fmt::format("/proc/{}/environ", pid), std::ios::binary);
+  std::string entry;
+  while (std::getline(file, entry, '\0'))
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  return std::nullopt;
+}
+
 void write_client_configuration(const fs::path& path) {
   const std::string own = variable("KINETO_CONFIG");
   std::ifstream existing(own.empty() ? "/etc/libkineto.conf" : own);

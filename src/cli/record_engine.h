@@ -55,6 +55,9 @@ std::vector<std::string> kineto_variables(const std::filesystem::path& work, con
                                           const std::filesystem::path& configuration);
 std::vector<std::string> adapter_variables(const EngineChoice& choice, const std::string& attachment);
 
+// A variable that a process was started with; absent when it was not, or is not ours to look into.
+std::optional<std::string> variable_of(int pid, const std::string& name);
+
 // Writes the file for KINETO_CONFIG: with what the user's own, or the machine's, says.
 void write_client_configuration(const std::filesystem::path& path);
 

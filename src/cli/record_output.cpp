@@ -76,7 +76,8 @@ fs::path OutputName::path_of(int pid, std::string_view cycle, bool is_only_proce
 
 Result<OutputName> output_name(const std::string& output, const std::string& stem, std::string_view engine_extension) {
   std::error_code error;
-  const fs::path path = fs::absolute(output.empty() ? "." : output, error).lexically_normal();
+  fs::path path = output.empty() ? fs::current_path(error) : fs::absolute(output, error).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // "runs/" is "runs"
   if (error) return failure("the current folder cannot be found: " + error.message());
   OutputName name{path, stem, std::string(engine_extension)};
   if (!output.empty() && !fs::is_directory(path, error)) {

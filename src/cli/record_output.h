@@ -39,6 +39,7 @@ struct RecordedFile {
   bool is_cut_off = false;   // not complete; in the end: its writer died
   bool is_stand_in = false;  // by time, since there were no steps
   bool is_empty = false;
+  std::optional<int> rank;  // as its environment said
 
   bool operator==(const RecordedFile&) const = default;
 };

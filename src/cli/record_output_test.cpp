@@ -55,6 +55,7 @@ TEST_F(RecordOutput, goes_into_a_folder_under_its_own_name) {
   const auto name = output_name(folder_, "telltale_train", ".tell");
   ASSERT_TRUE(name);
   EXPECT_EQ(name->path(), folder_ / "telltale_train.tell");
+  EXPECT_EQ(output_name(folder_.string() + "/./", "telltale_train", ".tell")->folder, folder_);
   EXPECT_EQ(output_name("", "a", ".json")->path(), fs::current_path() / "a.json");
 }
 

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 
@@ -27,17 +26,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kLongestWaitForRequest{15};
 constexpr int kPollMilliseconds = 200;
 
-fs::path proc(int pid, std::string_view file) { return fs::path("/proc") / std::to_string(pid) / file; }
-
-// What the process was started with; it may have changed its mind since.
-std::optional<std::string> variable_of(int pid, const std::string& name) {
-  std::ifstream file(proc(pid, "environ"), std::ios::binary);
-  std::string entry;
-  while (std::getline(file, entry, '\0'))
-    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
-  return std::nullopt;
-}
-
 std::string why_unreachable(int pid) {
   if (kill(pid, 0) == 0) return {};
   if (errno == EPERM) return fmt::format("process {} belongs to another user", pid);
@@ -47,7 +35,7 @@ std::string why_unreachable(int pid) {
 // Traces are taken from a folder of our own that the process's user may write to.
 void give_to_owner_of(int pid, const fs::path& folder) {
   struct stat owner{};
-  if (geteuid() != 0 || stat(proc(pid, "").c_str(), &owner) != 0) return;
+  if (geteuid() != 0 || stat(fmt::format("/proc/{}", pid).c_str(), &owner) != 0) return;
   if (chown(folder.c_str(), owner.st_uid, owner.st_gid) != 0) say("the process may not be able to write its trace");
 }
 

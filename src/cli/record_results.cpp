@@ -88,7 +88,7 @@ void read(Recording& recording, const GlobalOptions& globals) {
   if (!trace) return say(to_string(trace.error()));
   recording.events = trace->events.size();
   recording.duration = trace->duration;
-  if (trace->distributed) recording.rank = trace->distributed->rank;
+  if (trace->distributed && trace->distributed->rank) recording.rank = trace->distributed->rank;
   recording.trace = std::move(*trace);
 }
 
@@ -107,27 +107,38 @@ std::string line_of(const Recording& recording) {
   return line + (recording.file.is_cut_off ? ", cut off" : "");
 }
 
-void print_diagnosis(const Recording& recording) {
+// Of a recording from the very beginning, the first steps say little: things are loaded, compiled and laid out in them.
+std::optional<StepRange> steady_steps(const Recording& recording, const RecordOptions& options) {
+  constexpr std::size_t kWarmupSteps = 2, kLeastLeft = 3;
+  const bool is_from_the_beginning =
+      recording.file.path.extension() == ".tell" && !schedule_of(options) && !options.seconds;
+  if (!is_from_the_beginning || recording.trace->steps.size() < kWarmupSteps + kLeastLeft) return std::nullopt;
+  return StepRange{.first = recording.trace->steps[kWarmupSteps].index};
+}
+
+void print_diagnosis(const Recording& recording, const std::optional<StepRange>& steps) {
   const int descriptor = isatty(STDOUT_FILENO) != 0 ? STDOUT_FILENO : STDERR_FILENO;
-  Diagnosis diagnosis = diagnose(*recording.trace, {});
+  DiagnosisOptions diagnosing;
+  diagnosing.steps = steps;
+  Diagnosis diagnosis = diagnose(*recording.trace, diagnosing);
   diagnosis.path = shown(recording.path);
   const auto printed = print("\n" + analyze_text(diagnosis, *recording.trace, output_style(descriptor)), descriptor);
   if (!printed) say(to_string(printed.error()));
 }
 
-void say_where(const std::vector<Recording>& recordings, const Recording& chosen, bool is_diagnosed) {
-  std::cerr << '\n';
-  if (recordings.size() == 1) {
-    say(fmt::format("recorded to {} ({})", shown(chosen.path), size_of(chosen.path)));
-  } else {
-    say(fmt::format("recorded {} files{}", recordings.size(),
-                    is_diagnosed ? "; the diagnosis is of " + shown(chosen.path) : ""));
-    for (const Recording& each : recordings) std::cerr << line_of(each) << '\n';
-  }
-  if (is_diagnosed && chosen.events == 0) return say("nothing happened in it: no operator ran while it was recorded");
+void say_where(const std::vector<Recording>& recordings, const Recording& chosen) {
+  if (recordings.size() == 1) return say(fmt::format("recorded to {} ({})", shown(chosen.path), size_of(chosen.path)));
+  say(fmt::format("recorded {} files, of which {} has most to tell", recordings.size(), shown(chosen.path)));
+  for (const Recording& each : recordings) std::cerr << line_of(each) << '\n';
+}
+
+// What to know about the one that is diagnosed, and what to type next.
+void say_what_next(const Recording& chosen, const std::optional<StepRange>& steps) {
   if (chosen.file.is_cut_off) say("the process ended while the file was being written; what is in it was read");
   if (chosen.file.is_stand_in) say("no optimizer steps came, so that a stretch of time was recorded instead of steps");
-  say(fmt::format("next: telltale analyze {} --html report.html", shown(chosen.path)));
+  if (steps) say("the first two steps, which warm up, are in the file but not in the diagnosis");
+  say(fmt::format("next: telltale analyze {}{} --html report.html", shown(chosen.path),
+                  steps ? fmt::format(" --steps {}..", steps->first) : ""));
 }
 
 }  // namespace
@@ -142,6 +153,7 @@ void finish_recording(const std::vector<RecordedFile>& files, const OutputName& 
   std::size_t best = 0;
   for (const RecordedFile& file : files) {
     Recording& recording = recordings.emplace_back(Recording{file, file.path});
+    recording.rank = file.rank;
     if (needs_reading(recording, name, options)) read(recording, globals);
     deliver(recording, name.path_of(file.pid, file.cycle, is_only_process), name.extension);
     const std::size_t latest = recordings.size() - 1;
@@ -150,8 +162,13 @@ void finish_recording(const std::vector<RecordedFile>& files, const OutputName& 
     recordings[worse].trace.reset();  // one trace in memory at a time
   }
   const Recording& chosen = recordings[best];
-  if (!options.only_records && chosen.trace && chosen.events > 0) print_diagnosis(chosen);
-  say_where(recordings, chosen, !options.only_records);
+  const bool is_diagnosed = !options.only_records && chosen.trace;
+  const auto steps = is_diagnosed ? steady_steps(chosen, options) : std::nullopt;
+  if (is_diagnosed && chosen.events > 0) print_diagnosis(chosen, steps);
+  std::cerr << '\n';
+  say_where(recordings, chosen);
+  if (is_diagnosed && chosen.events == 0) return say("nothing happened in it: no operator ran while it was recorded");
+  say_what_next(chosen, steps);
 }
 
 }  // namespace telltale::cli

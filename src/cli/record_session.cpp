@@ -9,6 +9,8 @@
 #include <csignal>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <sstream>
 #include <system_error>
 
 #include "capture/kineto/endpoint.h"
@@ -75,6 +77,7 @@ class Session {
     }
     wait_for_pending_files(signals);
     outcome.files = kept_files(found_files());
+    for (RecordedFile& file : outcome.files) file.rank = rank_of(file.pid);
     if (outcome.files.empty()) outcome.why_nothing = why_nothing();
     return outcome;
   }
@@ -110,12 +113,24 @@ class Session {
 
   // With our adapter in the processes, only those are asked for a trace in which it could not work.
   std::string answer(const capture::ConfigurationRequest& request) {
-    const bool is_meant = choice_.engine == Engine::kKineto || has_mark("kineto", request.pids.front());
+    const int pid = request.pids.front();
+    const bool is_meant = choice_.engine == Engine::kKineto || has_mark("kineto", pid);
+    if (is_meant && !ranks_.contains(pid)) ranks_[pid] = variable_of(pid, "RANK").value_or("");
     return is_meant ? clients_.answer(request, Clock::now()) : std::string();
   }
 
   bool has_mark(const std::string& kind, int pid) const {
     return is_file(work_.path() / fmt::format("{}_{}", kind, pid));
+  }
+
+  // What the process's environment said, as we saw it or as our adapter wrote it into its mark.
+  std::optional<int> rank_of(int pid) const {
+    const auto seen = ranks_.find(pid);
+    std::ifstream mark(work_.path() / fmt::format("torch_{}", pid));
+    std::istringstream text(seen == ranks_.end() ? std::string(std::istreambuf_iterator<char>(mark), {})
+                                                 : seen->second);
+    int rank = 0;
+    return text >> rank ? std::optional(rank) : std::nullopt;
   }
 
   bool is_recorded() const {
@@ -180,6 +195,7 @@ class Session {
   std::string log_file_;
   Result<capture::Endpoint> endpoint_;
   capture::ClientList clients_;
+  std::map<int, std::string> ranks_;
   fs::file_time_type started_ = fs::file_time_type::clock::now() - kClockSlack;
 };
 

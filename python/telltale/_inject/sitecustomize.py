@@ -22,8 +22,8 @@ def _say(sentence):
 def _mark(config, kind):
     """Leaves word for `telltale record` of what this process did; forked children leave their own."""
     try:
-        with open(os.path.join(config["marks"], f"{kind}_{os.getpid()}"), "w", encoding="utf-8"):
-            pass
+        with open(os.path.join(config["marks"], f"{kind}_{os.getpid()}"), "w", encoding="utf-8") as mark:
+            mark.write(os.environ.get("RANK", ""))
     except (OSError, KeyError):
         pass
 
