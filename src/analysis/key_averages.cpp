@@ -35,6 +35,7 @@ constexpr std::uint32_t kNoSource = UINT32_MAX, kManySources = UINT32_MAX - 1;
 
 struct Sums {
   std::int64_t calls = 0;
+  Nanoseconds first_start = INT64_MAX;
   Nanoseconds self_cpu = 0, cpu = 0, cpu_once = 0;
   Nanoseconds self_device = 0, device = 0;
   MemoryChange memory, self_memory;
@@ -139,6 +140,7 @@ void Counting::count_calls(const Layer& layer, const CallTree& tree, std::vector
       const std::uint32_t row = rows[event] = row_of(event);
       Sums& sums = sums_[row];
       ++sums.calls;
+      sums.first_start = std::min(sums.first_start, events.start[event]);
       sums.self_cpu += duration;
       sums.cpu += duration;
       add(sums.memory, change);
@@ -229,6 +231,7 @@ void Counting::count_device() {
     if (!options_.kinds.contains(events.kind[event])) continue;
     Sums& sums = sums_[row_of(event)];
     ++sums.calls;
+    sums.first_start = std::min(sums.first_start, events.start[event]);
     sums.self_device += events.duration[event];
     sums.device += events.duration[event];
   }
@@ -239,7 +242,9 @@ void Counting::count_the_rest() {
   for (EventId event = 0; event < trace_.events.size(); ++event) {
     const Kind kind = trace_.events.kind[event];
     if (!kUntimedKinds.contains(kind) || !options_.kinds.contains(kind) || !is_chosen(event)) continue;
-    ++sums_[row_of(event)].calls;
+    Sums& sums = sums_[row_of(event)];
+    ++sums.calls;
+    sums.first_start = std::min(sums.first_start, trace_.events.start[event]);
   }
 }
 
@@ -255,6 +260,7 @@ KeyAverages Counting::result() const {
     if (!options_.kinds.contains(row.kind)) continue;
 
     row.calls = sums.calls;
+    row.first_start = sums.first_start;
     const bool is_host = !is_on_device(row.kind) && !kUntimedKinds.contains(row.kind);
     if (is_host) {
       row.self_cpu_ns = sums.self_cpu;

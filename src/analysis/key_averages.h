@@ -36,6 +36,7 @@ struct KeyAverage {
   std::string name;
   Kind kind = Kind::kOther;
   std::int64_t calls = 0;
+  Nanoseconds first_start = 0;                // of these calls
   std::optional<Nanoseconds> self_cpu_ns;     // without the calls inside
   std::optional<Nanoseconds> cpu_ns;          // with the calls inside
   std::optional<Nanoseconds> cpu_once_ns;     // each nanosecond of a thread once, however calls nest

@@ -15,6 +15,7 @@
 #include "bindings/core/errors.h"
 #include "bindings/core/interruptible.h"
 #include "bindings/core/loading.h"
+#include "bindings/core/torch_module.h"
 #include "bindings/core/trace_tables.h"
 
 namespace nb = nanobind;
@@ -135,5 +136,6 @@ NB_MODULE(_core, module) {
       },
       "path"_a, "threads"_a, "progress"_a = nb::none());
   module.def("table_names", table_names);
+  bind_torch(module);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(wait_for_interrupted_work));
 }

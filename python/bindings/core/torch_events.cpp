@@ -1,0 +1,146 @@
+#include "bindings/core/torch_events.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/call_stacks.h"
+#include "analysis/call_tree.h"
+#include "analysis/flops.h"
+#include "analysis/key_averages.h"
+#include "base/intervals.h"
+#include "trace/side_table_walk.h"
+
+namespace telltale::python {
+namespace {
+
+constexpr std::size_t kWholeStack = SIZE_MAX;
+constexpr std::string_view kAsyncTrack = "asynchronous operators";  // as the adapter for PyTorch names it
+
+CallTree torch_tree(const Trace& trace) { return call_tree(trace, {kTorchHostKinds, true}); }
+
+class Listing {
+ public:
+  explicit Listing(const Trace& trace)
+      : trace_(trace),
+        tree_(torch_tree(trace)),
+        memory_(trace),
+        stacks_(trace, kWholeStack),
+        operators_(trace.operators),
+        place_(trace.events.size(), -1) {}
+
+  TorchEvents list() {
+    collect();
+    for (std::size_t i = 0; i < result_.events.size(); ++i)
+      place_[result_.events[i].event] = static_cast<std::int64_t>(i);
+    for (TorchEvent& listed : result_.events) listed.parent = parent_of(listed);
+    return std::move(result_);
+  }
+
+ private:
+  void collect() {
+    result_.stacks.emplace_back();
+    for (const Track& track : trace_.tracks) {
+      const bool is_async = trace_.strings[track.name].starts_with(kAsyncTrack);
+      MemoryChanges::Walk memory = memory_.walk(track.process);
+      for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
+        if (!tree_.is_call[event] || tree_.is_folded[event]) continue;
+        TorchEvent& listed = result_.events.emplace_back(described(event));
+        listed.thread = track.native_id;
+        listed.is_async = is_async;
+        if (!memory_.empty()) listed.memory = memory.during(trace_.events.start[event], trace_.events.end(event));
+      }
+    }
+    std::ranges::stable_sort(result_.events, [&](const TorchEvent& a, const TorchEvent& b) {
+      const Events& events = trace_.events;
+      if (events.start[a.event] != events.start[b.event]) return events.start[a.event] < events.start[b.event];
+      return events.end(a.event) > events.end(b.event);
+    });
+  }
+
+  TorchEvent described(EventId event) {
+    TorchEvent listed;
+    listed.event = event;
+    listed.stack = stack_of(event);
+    const OperatorInfo* const info = operators_.find(event);
+    if (info == nullptr) return listed;
+    listed.inputs = info->inputs;
+    listed.sequence = info->sequence;
+    listed.is_backward = info->forward_thread != 0;
+    const EventId forward = trace_.events.cause[event];
+    if (listed.is_backward && forward != kNoEvent)
+      listed.forward_thread = trace_.tracks[trace_.events.track[forward]].native_id;
+    if (info->inputs != OperatorInfo::kNoInputs) listed.flops = flops_of(trace_.events.name[event], info->inputs);
+    return listed;
+  }
+
+  std::uint32_t stack_of(EventId event) {
+    const StackId stack = stacks_.of(event);
+    if (stack == kNoStack) return 0;
+    const auto [known, is_new] = stack_places_.try_emplace(stack, static_cast<std::uint32_t>(result_.stacks.size()));
+    if (is_new) result_.stacks.push_back(stacks_.frames(stack));
+    return known->second;
+  }
+
+  std::int64_t flops_of(StringId name, std::uint32_t inputs) {
+    const auto [known, is_new] = flops_.try_emplace(std::uint64_t{name} << 32 | inputs, 0);
+    const FlopFormula formula = is_new ? flop_formula(trace_.strings[name]) : FlopFormula::kNone;
+    if (formula != FlopFormula::kNone) {
+      const OperatorInputs& texts = trace_.operator_inputs[inputs];
+      known->second = count_flops(formula, trace_.strings[texts.shapes], trace_.strings[texts.concrete]).value_or(0);
+    }
+    return known->second;
+  }
+
+  // Calls that are folded into their parents are none.
+  std::int64_t parent_of(const TorchEvent& listed) const {
+    if (listed.is_async) return -1;
+    EventId parent = tree_.parent[listed.event];
+    while (parent != kNoEvent && tree_.is_folded[parent]) parent = tree_.parent[parent];
+    return parent == kNoEvent ? -1 : place_[parent];
+  }
+
+  const Trace& trace_;
+  CallTree tree_;
+  MemoryChanges memory_;
+  CallStacks stacks_;
+  SideTableWalk<OperatorInfo> operators_;
+  std::vector<std::int64_t> place_;  // in the list, by event
+  std::unordered_map<StackId, std::uint32_t> stack_places_;
+  std::unordered_map<std::uint64_t, std::int64_t> flops_;  // by name and inputs
+  TorchEvents result_;
+};
+
+}  // namespace
+
+TorchEvents torch_events(const Trace& trace) { return Listing(trace).list(); }
+
+std::vector<StrayMemory> stray_memory(const Trace& trace) {
+  const MemoryEvents& memory = trace.memory;
+  std::vector<StrayMemory> strays;
+  if (memory.size() == 0) return strays;
+  const CallTree tree = torch_tree(trace);
+  std::vector<Interval> calls;
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    if (tree.is_call[event] && tree.parent[event] == kNoEvent)
+      calls.push_back({trace.events.start[event], trace.events.end(event)});
+  }
+  std::ranges::sort(calls, {}, &Interval::begin);
+  std::vector<std::uint32_t> by_time(memory.size());
+  for (std::uint32_t row = 0; row < by_time.size(); ++row) by_time[row] = row;
+  std::ranges::stable_sort(by_time, {}, [&](std::uint32_t row) { return memory.time[row]; });
+
+  std::size_t next = 0;
+  Nanoseconds covered_until = INT64_MIN;  // both ends of a call belong to it
+  for (const std::uint32_t row : by_time) {
+    for (; next < calls.size() && calls[next].begin <= memory.time[row]; ++next)
+      covered_until = std::max(covered_until, calls[next].end);
+    if (memory.time[row] <= covered_until) continue;
+    StrayMemory& stray = strays.emplace_back();
+    stray.time = memory.time[row];
+    stray.thread = trace.tracks[memory.track[row]].native_id;
+    (memory.device[row] == kHost ? stray.change.host : stray.change.device) = memory.bytes[row];
+  }
+  return strays;
+}
+
+}  // namespace telltale::python

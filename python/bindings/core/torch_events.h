@@ -1,0 +1,45 @@
+// A trace as torch.profiler's events() has it: host calls in torch's order, with torch's parents.
+//
+// Pure and thread-safe; needs no GIL.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/memory_changes.h"
+#include "trace/trace.h"
+
+namespace telltale::python {
+
+struct TorchEvent {
+  EventId event = kNoEvent;
+  std::int64_t parent = -1;           // its place in the list
+  std::int64_t thread = 0;            // the system's number
+  std::int64_t forward_thread = 0;    // of a backward operator: the thread of its forward one, 0 when that is not known
+  std::uint32_t inputs = UINT32_MAX;  // index of Trace::operator_inputs
+  std::uint32_t stack = 0;            // index of TorchEvents::stacks; the first one is empty
+  std::int64_t sequence = -1;
+  std::int64_t flops = 0;
+  MemoryChange memory;
+  bool is_backward = false;
+  bool is_async = false;  // ended on another thread than it began on: stands in no tree
+};
+
+struct TorchEvents {
+  std::vector<TorchEvent> events;  // by start, the longer first
+  std::vector<std::vector<std::string>> stacks;
+};
+
+TorchEvents torch_events(const Trace& trace);
+
+// An allocation or a free that happened in no call: torch gives each an event of its own.
+struct StrayMemory {
+  Nanoseconds time = 0;
+  std::int64_t thread = 0;
+  MemoryChange change;
+};
+
+std::vector<StrayMemory> stray_memory(const Trace& trace);
+
+}  // namespace telltale::python

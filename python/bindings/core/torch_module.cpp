@@ -1,0 +1,154 @@
+#include "bindings/core/torch_module.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/key_averages.h"
+#include "bindings/core/answers.h"
+#include "bindings/core/errors.h"
+#include "bindings/core/interruptible.h"
+#include "bindings/core/torch_events.h"
+#include "formats/read_trace.h"
+#include "formats/write_trace.h"
+
+namespace telltale::python {
+namespace {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+constexpr std::string_view kStepPrefix = "ProfilerStep#";
+constexpr const char* kStepName = "ProfilerStep*";  // as torch calls all of them together
+
+nb::str text(std::string_view utf8) {
+  PyObject* const decoded = PyUnicode_DecodeUTF8(utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "replace");
+  if (decoded == nullptr) throw nb::python_error();
+  return nb::steal<nb::str>(decoded);
+}
+
+nb::list texts(const std::vector<std::string>& list) {
+  nb::list result;
+  for (const std::string& each : list) result.append(text(each));
+  return result;
+}
+
+// Torch's own rows in torch's order: that of the first call.
+KeyAverages torch_rows(const Trace& trace, Grouping grouping, std::size_t stack_depth) {
+  KeyAverages averages = key_averages(trace, {kTorchHostKinds, grouping, stack_depth, {}});
+  std::ranges::stable_sort(averages.rows, {}, &KeyAverage::first_start);
+  return averages;
+}
+
+nb::object described_shapes(const KeyAverage& row) {
+  if (!row.input_shapes) return nb::none();
+  nb::list shapes;
+  for (const Shape& shape : *row.input_shapes) shapes.append(nb::cast(shape));
+  return shapes;
+}
+
+nb::tuple described(const KeyAverage& row) {
+  return nb::make_tuple(text(row.name), row.kind == Kind::kAnnotation, row.calls, row.cpu_ns.value_or(0),
+                        row.self_cpu_ns.value_or(0), row.cpu_memory_bytes.value_or(0),
+                        row.self_cpu_memory_bytes.value_or(0), row.device_memory_bytes.value_or(0),
+                        row.self_device_memory_bytes.value_or(0), row.flops.value_or(0), described_shapes(row),
+                        row.stack ? nb::object(texts(*row.stack)) : nb::none());
+}
+
+nb::list rows(const LoadedTrace& loaded, bool by_shape, std::size_t stack_depth) {
+  const Grouping grouping = by_shape ? Grouping::kShape : stack_depth > 0 ? Grouping::kStack : Grouping::kName;
+  const auto averages = interruptibly<KeyAverages>(
+      [trace = loaded.trace, grouping, stack_depth] { return torch_rows(*trace, grouping, stack_depth); });
+  nb::list result;
+  for (const KeyAverage& row : averages.rows) result.append(described(row));
+  return result;
+}
+
+// Names as Python's strings, each made once.
+class Names {
+ public:
+  explicit Names(const Trace& trace) : trace_(trace) {}
+
+  // The name that rows have, and the one that the trace has.
+  std::pair<nb::str, nb::str> of(EventId event) {
+    const StringId id = trace_.events.name[event];
+    const auto known = known_.find(id);
+    if (known != known_.end()) return known->second;
+    const nb::str name = text(trace_.strings[id]);
+    const bool is_step = trace_.strings[id].starts_with(kStepPrefix);
+    return known_.emplace(id, std::pair(is_step ? nb::str(kStepName) : name, name)).first->second;
+  }
+
+ private:
+  const Trace& trace_;
+  std::unordered_map<StringId, std::pair<nb::str, nb::str>> known_;
+};
+
+nb::tuple described(const TorchEvent& listed, const Trace& trace, Names& names) {
+  const auto [name, trace_name] = names.of(listed.event);
+  return nb::make_tuple(name, trace_name, trace.events.start[listed.event], trace.events.end(listed.event),
+                        listed.thread, listed.parent, trace.events.kind[listed.event] == Kind::kAnnotation,
+                        listed.is_backward, listed.is_async, listed.sequence, listed.forward_thread,
+                        listed.inputs == UINT32_MAX ? std::int64_t{-1} : std::int64_t{listed.inputs}, listed.stack,
+                        listed.memory.host, listed.memory.device, listed.flops);
+}
+
+nb::list described_inputs(const Trace& trace) {
+  nb::list result;
+  for (const OperatorInputs& inputs : trace.operator_inputs) {
+    result.append(nb::make_tuple(text(trace.strings[inputs.shapes]), text(trace.strings[inputs.strides]),
+                                 text(trace.strings[inputs.types]), text(trace.strings[inputs.concrete])));
+  }
+  return result;
+}
+
+nb::tuple events(const LoadedTrace& loaded) {
+  const auto listed = interruptibly<TorchEvents>([trace = loaded.trace] { return torch_events(*trace); });
+  Names names(*loaded.trace);
+  nb::list list;
+  for (const TorchEvent& event : listed.events) list.append(described(event, *loaded.trace, names));
+  nb::list stacks;
+  for (const auto& stack : listed.stacks) stacks.append(texts(stack));
+  return nb::make_tuple(list, described_inputs(*loaded.trace), stacks);
+}
+
+nb::list strays(const LoadedTrace& loaded) {
+  const auto found = interruptibly<std::vector<StrayMemory>>([trace = loaded.trace] { return stray_memory(*trace); });
+  nb::list result;
+  for (const StrayMemory& stray : found)
+    result.append(nb::make_tuple(stray.time, stray.thread, stray.change.host, stray.change.device));
+  return result;
+}
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+Result<LeftOutList> written(const std::string& from, const std::string& to, const Pairs& metadata) {
+  Result<Trace> trace = read_trace(from);
+  if (!trace) return std::unexpected(trace.error());
+  for (const auto& pair : metadata) {
+    std::erase_if(trace->metadata, [&](const auto& known) { return known.first == pair.first; });
+    trace->metadata.push_back(pair);
+  }
+  return write_trace(*trace, *format_named("kineto"), to, {PendingFile::Existing::kReplace, {}});
+}
+
+std::string path_of(const nb::bytes& path) { return {path.c_str(), path.size()}; }
+
+void write_kineto(const nb::bytes& from, const nb::bytes& to, const Pairs& metadata) {
+  value_or_raise(interruptibly<Result<LeftOutList>>(
+      [from = path_of(from), to = path_of(to), metadata] { return written(from, to, metadata); }));
+}
+
+}  // namespace
+
+void bind_torch(nb::module_& module) {
+  module.def("torch_rows", rows, "trace"_a, "by_shape"_a, "stack_depth"_a);
+  module.def("torch_events", events, "trace"_a);
+  module.def("torch_stray_memory", strays, "trace"_a);
+  module.def("write_kineto", write_kineto, "source"_a, "target"_a, "metadata"_a);
+}
+
+}  // namespace telltale::python

@@ -1,0 +1,180 @@
+"""What stands behind a profile: the recordings of its cycles, and torch's own results made from them when asked for."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import torch.autograd.profiler as autograd_profiler
+from torch.profiler import ProfilerActivity
+
+from telltale import _core
+from telltale._capture import Recording, Wanted
+from telltale._capture.adapter import load_adapter
+from telltale.torch import _rows
+from telltale.torch._files import RecordingFiles
+from telltale.torch._tensor_notes import TensorNotes
+
+_ACCEPTED = set(inspect.signature(autograd_profiler.profile.__init__).parameters)
+
+
+class Cycle:
+    """One recording, read when something is asked of it for the first time."""
+
+    def __init__(self, path: str, notes: TensorNotes | None) -> None:
+        self.path = path
+        self.notes = notes
+        self._trace: Any = None
+
+    @property
+    def trace(self) -> Any:
+        if self._trace is None:
+            self._trace = _core.load(os.fsencode(self.path), 0)
+        return self._trace
+
+
+class RecordedProfile(autograd_profiler.profile):
+    """Torch's autograd profile, as far as ``torch.profiler.profile`` and its users look at it, with our recorder inside.
+
+    Without ``acc_events`` it holds the last cycle, with it all of them.
+    """
+
+    def __init__(self, files: RecordingFiles, memory_limit: int, **arguments: Any) -> None:
+        super().__init__(**{name: value for name, value in arguments.items() if name in _ACCEPTED})
+        self._files = files
+        self._memory_limit = memory_limit
+        self._accumulates = bool(arguments.get("acc_events"))
+        self._recording: Recording | None = None
+        self.cycles: list[Cycle] = []
+
+    # ---- Recording ----
+
+    def _prepare_trace(self) -> None:
+        self.entered = True
+        began = time.perf_counter_ns()
+        if hasattr(self, "create_trace_id"):
+            self.trace_id = self.create_trace_id()
+        wanted = Wanted(
+            shapes=self.record_shapes,
+            memory=self.profile_memory,
+            stacks=self.with_stack,
+            modules=self.with_modules or self.with_stack or self.profile_memory,
+        )
+        self._recording = Recording(self._files.next_path(), wanted, memory_limit=self._memory_limit)
+        self._recording.prepare()
+        self._note("profiler_prepare_call_duration_us", began)
+
+    def _start_trace(self) -> None:
+        self.entered = True
+        if self._recording is None:
+            raise RuntimeError("the recording must be prepared before it is started")
+        if not self._accumulates:
+            self.cycles = []
+        _set_profiler_enabled(True)
+        began = time.perf_counter_ns()
+        try:
+            self._recording.start()
+        except Exception:
+            _set_profiler_enabled(False)
+            raise
+        notes = TensorNotes() if self.profile_memory else None
+        if notes is not None:
+            notes.start()
+        self.cycles.append(Cycle(self._recording.path, notes))
+        self._note("profiler_enable_call_duration_us", began)
+        self.profiling_start_time_ns = time.perf_counter_ns()
+
+    def __exit__(self, *_exception: Any) -> bool:
+        recording, self._recording = self._recording, None
+        if recording is None:
+            raise RuntimeError("the recording must be started before it is stopped")
+        began = self.profiling_end_time_ns = time.perf_counter_ns()
+        notes = self.cycles[-1].notes
+        if notes is not None:
+            notes.stop()
+        try:
+            recording.stop()
+        finally:
+            _set_profiler_enabled(False)
+        self._function_events = None
+        self._note("profiler_disable_call_duration_us", began)
+        stats = getattr(self, "_stats", None)
+        if stats is not None:
+            stats.profiling_window_duration_sec = (began - self.profiling_start_time_ns) / 1e9
+        return False
+
+    def _note(self, what: str, since: int) -> None:
+        stats = getattr(self, "_stats", None)
+        if stats is not None:
+            setattr(stats, what, max(1, (time.perf_counter_ns() - since) // 1000))
+
+    def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[ProfilerActivity]) -> None:
+        if self._recording is None or ProfilerActivity.CPU not in set(activities):
+            return
+        if enabled:
+            load_adapter().start(self._recording.wanted.adapter_options())
+        else:
+            load_adapter().stop()
+
+    # ---- Results ----
+
+    def finished_cycles(self) -> list[Cycle]:
+        if self._recording is not None and self.cycles and self.cycles[-1].path == self._recording.path:
+            return self.cycles[:-1]
+        return self.cycles
+
+    def _refuse_if_only_traced(self) -> None:
+        if getattr(self.experimental_config, "trace_only", False):
+            raise RuntimeError(
+                "events() is not available when trace_only=True in ExperimentalConfig. "
+                "Use export_chrome_trace() instead."
+            )
+
+    def _ensure_function_events(self) -> None:
+        self._refuse_if_only_traced()
+        if self._function_events is not None:
+            return
+        self._needs_processing = False
+        began = time.perf_counter_ns()
+        # The newest cycle comes first, as in torch.
+        listed = [event for cycle in reversed(self.finished_cycles()) for event in _rows.events(cycle.trace, self.with_flops)]
+        self._note("parse_kineto_call_duration_us", began)
+        began = time.perf_counter_ns()
+        self._function_events = self._list(listed)
+        self._note("function_events_build_tree_call_duration_us", began)
+        stats = getattr(self, "_stats", None)
+        if stats is not None:
+            stats.number_of_events = len(listed)
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> Any:
+        self._refuse_if_only_traced()
+        if group_by_input_shape and group_by_stack_n > 0:  # rare: torch's own way
+            self._ensure_function_events()
+            return super().key_averages(group_by_input_shape, group_by_stack_n)
+        rows = [
+            _rows.key_averages(cycle.trace, group_by_input_shape, group_by_stack_n, self.with_flops)
+            for cycle in self.finished_cycles()
+        ]
+        return self._list(_rows.merged(rows) if rows else [])
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        total: float = self.key_averages().self_cpu_time_total
+        return total
+
+    def _list(self, rows: list[Any]) -> Any:
+        return _rows.event_list(rows, self.use_device, self.profile_memory, self.with_flops)
+
+
+def _set_profiler_enabled(is_enabled: bool) -> None:
+    """Torch's own Python code annotates what it does while this is set."""
+    run = getattr(autograd_profiler, "_run_on_profiler_start" if is_enabled else "_run_on_profiler_stop", None)
+    if run is not None:
+        run()
+    else:
+        autograd_profiler._set_is_profiler_enabled(is_enabled)

@@ -1,0 +1,175 @@
+"""Rows and events as torch has them, made from what the core computes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from torch.autograd import DeviceType
+from torch.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
+
+from telltale import _core
+
+_USER_SCOPE, _BACKWARD_SCOPE = 7, 1  # of at::RecordScope
+_MEMORY = "[memory]"  # what torch calls an allocation outside of all operators
+
+
+def _renamed(names: dict[str, Any], example: object) -> dict[str, Any]:
+    """Attributes by the names that this version of torch gives them: what is a device was CUDA before 2.3."""
+    return {
+        name if hasattr(example, name) else name.replace("device", "cuda"): value for name, value in names.items()
+    }
+
+
+def key_averages(trace: Any, by_shape: bool, stack_depth: int, with_flops: bool) -> list[Any]:
+    """Torch's FunctionEventAvg, in torch's order: that of the first call."""
+    rows = []
+    for row in _core.torch_rows(trace, by_shape, stack_depth):
+        name, is_annotation, calls, cpu, self_cpu, memory, self_memory, device, self_device, flops, shapes, stack = row
+        average = _row(name)
+        average.count = calls
+        average.cpu_time_total = cpu / 1000
+        average.self_cpu_time_total = self_cpu / 1000
+        average.cpu_memory_usage = memory
+        average.self_cpu_memory_usage = self_memory
+        changed = {"device_memory_usage": device, "self_device_memory_usage": self_device}
+        average.__dict__.update(_renamed(changed, average))
+        average.flops = flops if with_flops else 0
+        average.input_shapes = (shapes or []) if by_shape else ""
+        average.stack = (stack or [])[:stack_depth]
+        average.scope = _USER_SCOPE if is_annotation else 0
+        average.is_user_annotation = is_annotation
+        rows.append(average)
+    return rows + _stray_row(trace, by_shape)
+
+
+def _row(name: str) -> Any:
+    average = FunctionEventAvg()
+    average.key = name
+    average.node_id = -1
+    average.stack = []
+    average.cpu_children = []
+    average.overload_name = ""
+    average.is_user_annotation = False
+    return average
+
+
+def _stray_row(trace: Any, by_shape: bool) -> list[Any]:
+    strays = _core.torch_stray_memory(trace)
+    if not strays:
+        return []
+    average = _row(_MEMORY)
+    average.count = len(strays)
+    average.input_shapes = [] if by_shape else ""
+    average.scope = 0
+    average.cpu_memory_usage = average.self_cpu_memory_usage = sum(stray[2] for stray in strays)
+    device = sum(stray[3] for stray in strays)
+    changed = {"device_memory_usage": device, "self_device_memory_usage": device}
+    average.__dict__.update(_renamed(changed, average))
+    return [average]
+
+
+def merged(lists: list[list[Any]]) -> list[Any]:
+    """The rows of several cycles as one."""
+    if len(lists) == 1:
+        return lists[0]
+    rows: dict[tuple[str, ...], Any] = {}
+    for row in (row for rows_of_cycle in lists for row in rows_of_cycle):
+        key = (row.key, str(row.is_user_annotation), str(row.input_shapes), *row.stack)
+        rows.setdefault(key, FunctionEventAvg()).add(row)
+    return list(rows.values())
+
+
+def events(trace: Any, with_flops: bool) -> list[Any]:
+    """Torch's FunctionEvent, with parents and children, in torch's order."""
+    listed, inputs, stacks = _core.torch_events(trace)
+    template = FunctionEvent(0, "", 0, 0, 0, device_type=DeviceType.CPU).__dict__
+    interval = type(template["time_range"])
+    device_memory = next(iter(_renamed({"device_memory_usage": 0}, FunctionEvent(0, "", 0, 0, 0))))
+    described = [_inputs(*texts) for texts in inputs]
+    without_inputs = {"input_shapes": [], "concrete_inputs": [], "kwinputs": {}}
+    result: list[Any] = []
+    for row in listed:
+        name, trace_name, start, end, thread, parent, is_annotation, is_backward, is_async, *rest = row
+        sequence, forward_thread, input_id, stack, memory, on_device, flops = rest
+        event = FunctionEvent.__new__(FunctionEvent)
+        event.__dict__ = template | (described[input_id] if input_id >= 0 else without_inputs)
+        event.__dict__.update(
+            id=len(result) + 1,
+            name=name,
+            overload_name="",
+            trace_name=trace_name,
+            time_range=interval(start / 1000, end / 1000),
+            thread=thread,
+            device_resource_id=thread,
+            fwd_thread=forward_thread,
+            kernels=[],
+            cpu_children=[],
+            stack=stacks[stack],
+            scope=_USER_SCOPE if is_annotation else _BACKWARD_SCOPE if is_backward else 0,
+            cpu_memory_usage=memory,
+            is_async=is_async,
+            sequence_nr=sequence,
+            flops=flops if with_flops else 0,
+            is_user_annotation=is_annotation,
+        )
+        event.__dict__[device_memory] = on_device
+        if parent >= 0:
+            event.cpu_parent = result[parent]
+            event.cpu_parent.cpu_children.append(event)
+        result.append(event)
+    return _with_strays(result, trace, device_memory)
+
+
+def _with_strays(result: list[Any], trace: Any, device_memory: str) -> list[Any]:
+    strays = _core.torch_stray_memory(trace)
+    for time, thread, on_host, on_device in strays:
+        event = FunctionEvent(
+            len(result) + 1, _MEMORY, thread, time / 1000, time / 1000, fwd_thread=thread, input_shapes=[], stack=[]
+        )
+        event.overload_name = ""
+        event.cpu_memory_usage = on_host
+        setattr(event, device_memory, on_device)
+        result.append(event)
+    if strays:
+        result.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
+    return result
+
+
+def _inputs(shapes: str, strides: str, types: str, concrete: str) -> dict[str, Any]:
+    """What torch says of an operator's arguments; a list of tensors has no shape but in the structured form."""
+    dims = json.loads(shapes or "[]")
+    return {
+        "input_shapes": [[] if shape and isinstance(shape[0], list) else shape for shape in dims],
+        "structured_input_shapes": dims,
+        "structured_input_strides": json.loads(strides or "[]"),
+        "input_dtypes": json.loads(types or "[]"),
+        "concrete_inputs": [_value(text) for text in json.loads(concrete or "[]")],
+        "kwinputs": {},
+    }
+
+
+def _value(text: str) -> Any:
+    """2, [2, 2], 0.5, True or None, as they were written; what is none of these stays text."""
+    if text in ("True", "False"):
+        return text == "True"
+    if not text:
+        return None
+    if text.startswith("[") and text.endswith("]"):
+        return [_value(part.strip()) for part in text[1:-1].split(",") if part.strip()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def event_list(rows: list[Any], use_device: str | None, profile_memory: bool, with_flops: bool) -> Any:
+    """Torch's own list, whose table() is the one that everybody knows."""
+    arguments: dict[str, Any] = {"profile_memory": profile_memory, "with_flops": with_flops, "use_device": use_device}
+    if hasattr(EventList(), "_use_cuda"):  # before 2.3
+        arguments["use_cuda"] = False
+    events = EventList(rows, **arguments)
+    events._tree_built = True
+    return events
