@@ -179,18 +179,35 @@ constexpr int kTool = 2;  // sys.monitoring.PROFILER_ID
 
 nb::object monitoring() { return nb::module_::import_("sys").attr("monitoring"); }
 
-void on_start(nb::handle code, nb::handle) {
-  if (telltale_is_recording()) quietly([&] { begin_call(site_of_function(code.ptr()), code.ptr()); });
+// The plainest kind of function that Python calls: it takes whatever comes and never raises.
+using Arguments = PyObject* const*;
+
+PyObject* on_start(PyObject*, Arguments arguments, Py_ssize_t) {
+  if (telltale_is_recording()) quietly([&] { begin_call(site_of_function(arguments[0]), arguments[0]); });
+  Py_RETURN_NONE;
 }
 
-void on_return(nb::handle code, nb::handle, nb::handle) { open_calls.end_if(code.ptr()); }
-
-void on_c_call(nb::handle, nb::handle, nb::handle function, nb::handle) {
-  if (!telltale_is_recording()) return;
-  quietly([&] { begin_call(site_of_built_in(function.ptr()), function.ptr()); });
+PyObject* on_return(PyObject*, Arguments arguments, Py_ssize_t) {
+  open_calls.end_if(arguments[0]);
+  Py_RETURN_NONE;
 }
 
-void on_c_return(nb::handle, nb::handle, nb::handle function, nb::handle) { open_calls.end_if(function.ptr()); }
+PyObject* on_c_call(PyObject*, Arguments arguments, Py_ssize_t) {
+  if (telltale_is_recording()) quietly([&] { begin_call(site_of_built_in(arguments[2]), arguments[2]); });
+  Py_RETURN_NONE;
+}
+
+PyObject* on_c_return(PyObject*, Arguments arguments, Py_ssize_t) {
+  open_calls.end_if(arguments[2]);
+  Py_RETURN_NONE;
+}
+
+template <PyObject* (*Function)(PyObject*, Arguments, Py_ssize_t)>
+nb::object callback() {
+  static PyMethodDef method = {"telltale", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Function)),
+                               METH_FASTCALL, nullptr};
+  return nb::steal(PyCFunction_New(&method, nullptr));
+}
 
 void add_hooks() {
   nb::object tools = monitoring();
@@ -199,17 +216,15 @@ void add_hooks() {
   tools.attr("use_tool_id")(kTool, "telltale");
   nb::object events = tools.attr("events");
   int wanted = 0;
-  const auto watch = [&](const char* event, const nb::object& callback) {
-    tools.attr("register_callback")(kTool, events.attr(event), callback);
+  const auto watch = [&](const char* event, const nb::object& function) {
+    tools.attr("register_callback")(kTool, events.attr(event), function);
     wanted |= nb::cast<int>(events.attr(event));
   };
-  const nb::object began = nb::cpp_function(&on_start), ended = nb::cpp_function(&on_return);
-  for (const char* event : {"PY_START", "PY_RESUME"}) watch(event, began);
-  for (const char* event : {"PY_RETURN", "PY_YIELD", "PY_UNWIND"}) watch(event, ended);
-  watch("CALL", nb::cpp_function(&on_c_call));
-  const nb::object c_ended = nb::cpp_function(&on_c_return);
-  for (const char* event : {"C_RETURN", "C_RAISE"}) watch(event, c_ended);
-  // C_RETURN and C_RAISE come with CALL and cannot be asked for.
+  for (const char* event : {"PY_START", "PY_RESUME"}) watch(event, callback<on_start>());
+  for (const char* event : {"PY_RETURN", "PY_YIELD", "PY_UNWIND"}) watch(event, callback<on_return>());
+  watch("CALL", callback<on_c_call>());
+  for (const char* event : {"C_RETURN", "C_RAISE"}) watch(event, callback<on_c_return>());
+  // The last two come with CALL and cannot be asked for.
   const int with_call = nb::cast<int>(events.attr("C_RETURN")) | nb::cast<int>(events.attr("C_RAISE"));
   tools.attr("set_events")(kTool, wanted & ~with_call);
 }
