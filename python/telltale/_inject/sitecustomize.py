@@ -54,32 +54,26 @@ class _TorchWatch:
     def find_spec(self, name, path=None, target=None):
         if name != "torch" or path is not None:
             return None
-        import importlib.util
-
-        sys.meta_path.remove(self)
-        try:
-            spec = importlib.util.find_spec(name)
-        except BaseException:
-            sys.meta_path.insert(0, self)
-            raise
-        if spec is None or spec.loader is None or not hasattr(spec.loader, "exec_module"):
-            sys.meta_path.insert(0, self)
+        for finder in list(sys.meta_path):
+            look = getattr(finder, "find_spec", None)
+            spec = look(name, path, target) if look and finder is not self else None
+            if spec is None:
+                continue
+            if hasattr(spec.loader, "exec_module"):
+                self._surround(spec.loader)
             return spec
-        self._surround(spec.loader)
-        return spec
+        return None
 
     def _surround(self, loader):
-        """The loader runs torch between our two calls, once."""
+        """The loader, should it be used and not only looked at, runs torch between our two calls."""
         execute = loader.exec_module
 
         def exec_module(module):
             loader.__dict__.pop("exec_module", None)
             config, attach = self._before()
-            try:
-                execute(module)
-            except BaseException:
-                sys.meta_path.insert(0, self)
-                raise
+            execute(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
             self._after(config, attach)
 
         loader.exec_module = exec_module

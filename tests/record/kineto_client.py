@@ -1,0 +1,83 @@
+"""Speaks to a daemon as PyTorch's profiler does, and is nothing but Python's standard library: an independent account of the
+protocol. Run as a program it asks, is busy, writes the trace it was asked for and asks once more.
+
+    kineto_client.py TRACE [--die] [--children N] [--hostile] [--ignore N]
+"""
+import argparse
+import os
+import select
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import uuid
+
+
+class Client:
+    def __init__(self):
+        self.folder = os.environ.get("KINETO_IPC_SOCKET_DIR")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(self.address("dynoconfigclient" + str(uuid.uuid4())))
+        self.daemon = self.address("dynolog")
+
+    def address(self, name):
+        return f"{self.folder}/{name}" if self.folder else f"\0{name}\0"
+
+    def send(self, datagram):
+        self.socket.sendto(datagram, self.daemon)
+
+    def ask(self, kinds=3):
+        """The configuration's text, or None when no answer came in time."""
+        pids = [os.getpid(), os.getppid()]
+        payload = struct.pack("=iiq", kinds, len(pids), 0) + struct.pack(f"={len(pids)}i", *pids)
+        self.send(struct.pack("=Q32s", len(payload), b"req") + payload)
+        # Kineto waits for 90 ms; a busy machine of a test may take longer.
+        if not select.select([self.socket], [], [], 5)[0]:
+            return None
+        answer = self.socket.recv(65536)
+        size, kind = struct.unpack_from("=Q32s", answer)
+        assert kind.rstrip(b"\0") == b"req" and size == len(answer) - 40, answer
+        return answer[40:].decode()
+
+
+def settings_of(text):
+    return dict(line.split("=", 1) for line in text.splitlines())
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("trace")
+    parser.add_argument("--die", action="store_true", help="killed while the trace is written")
+    parser.add_argument("--children", type=int, default=0)
+    parser.add_argument("--hostile", action="store_true", help="sends rubbish first")
+    parser.add_argument("--ignore", type=int, default=0, help="requests that are passed over, as before the first step")
+    given = parser.parse_args()
+    children = [subprocess.Popen([sys.executable, __file__, given.trace]) for _ in range(given.children)]
+
+    client = Client()
+    if given.hostile:
+        for datagram in (b"", b"x", b"\xff" * 40, b"\xff" * 4096, struct.pack("=Q32s", 4, b"req") + b"abcd",
+                         struct.pack("=Q32siiq", 16, b"req", 3, -1, 0)):
+            client.send(datagram)
+    for _ in range(given.ignore):
+        assert client.ask()
+    text = client.ask()
+    print(text, end="", flush=True)
+    assert client.ask(kinds=1) == ""
+    path = settings_of(text)["ACTIVITIES_LOG_FILE"].replace(".json", f"_{os.getpid()}.json")
+    if given.die:
+        with open(given.trace, "rb") as whole, open(path + ".tmp", "wb") as part:
+            data = whole.read()
+            part.write(data[: len(data) * 2 // 3])
+        os.kill(os.getpid(), 9)
+    shutil.copy(given.trace, path + ".tmp")
+    os.rename(path + ".tmp", path)
+    assert client.ask() == ""
+    for child in children:
+        child.wait()
+    sys.exit(3)
+
+
+if __name__ == "__main__":
+    main()
