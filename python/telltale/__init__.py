@@ -7,10 +7,40 @@
 Traces come from torch.profiler, from Telltale itself (``.tell``) or from anything that writes Chrome's trace format.
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from telltale._errors import TelltaleError
-from telltale._trace import Trace, load
 from telltale._version import VERSION as __version__
-from telltale.diagnosis import Analysis, Finding
-from telltale.results import Info, Top, WhatIf
+
+if TYPE_CHECKING:
+    from telltale._trace import Trace, load
+    from telltale.diagnosis import Analysis, Finding
+    from telltale.results import Info, Top, WhatIf
 
 __all__ = ["Analysis", "Finding", "Info", "TelltaleError", "Top", "Trace", "WhatIf", "__version__", "load"]
+
+# What reads is imported when it is first used: processes that are only recorded import this package, too.
+_PLACES = {
+    "Analysis": "telltale.diagnosis",
+    "Finding": "telltale.diagnosis",
+    "Info": "telltale.results",
+    "Top": "telltale.results",
+    "Trace": "telltale._trace",
+    "WhatIf": "telltale.results",
+    "load": "telltale._trace",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'telltale' has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(_PLACES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -281,7 +281,7 @@ class Waiting(Struct):
     p50_ns: int
     p99_ns: int
     served_in: str
-    threads: int
+    threads: tuple[int, ...]
     busy_percent: float
 
 

@@ -14,7 +14,7 @@ namespace {
 namespace nb = nanobind;
 
 constexpr std::chrono::milliseconds kBetweenLooks(20);
-constexpr std::chrono::seconds kLongestWaitAtExit(2);
+constexpr std::chrono::seconds kLongestWaitAtExit(1);
 
 struct Job {
   std::mutex mutex;
