@@ -51,8 +51,8 @@ nb::object described_shapes(const KeyAverage& row) {
 }
 
 nb::tuple described(const KeyAverage& row) {
-  return nb::make_tuple(text(row.name), row.kind == Kind::kAnnotation, row.calls, row.cpu_ns.value_or(0),
-                        row.self_cpu_ns.value_or(0), row.cpu_memory_bytes.value_or(0),
+  return nb::make_tuple(text(row.name), row.first_start, row.kind == Kind::kAnnotation, row.calls,
+                        row.cpu_ns.value_or(0), row.self_cpu_ns.value_or(0), row.cpu_memory_bytes.value_or(0),
                         row.self_cpu_memory_bytes.value_or(0), row.device_memory_bytes.value_or(0),
                         row.self_device_memory_bytes.value_or(0), row.flops.value_or(0), described_shapes(row),
                         row.stack ? nb::object(texts(*row.stack)) : nb::none());

@@ -11,6 +11,8 @@ Schedules, actions, activities and ``record_function`` are torch's own objects, 
 """
 
 from torch.profiler import (
+    DeviceType,
+    ExecutionTraceObserver,
     ProfilerAction,
     ProfilerActivity,
     itt,
@@ -20,13 +22,8 @@ from torch.profiler import (
     supported_activities,
 )
 
-from telltale.torch._profile import ExecutionTraceObserver, _KinetoProfile, profile
+from telltale.torch._profile import _KinetoProfile, profile
 from telltale.torch._trace_handler import tensorboard_trace_handler
-
-try:
-    from torch.profiler import DeviceType
-except ImportError:  # before 2.2.1 it stood elsewhere
-    from torch.autograd import DeviceType
 
 __all__ = [
     "DeviceType",

@@ -37,7 +37,7 @@ class Cycle:
 
 
 class RecordedProfile(autograd_profiler.profile):
-    """Torch's autograd profile, as far as ``torch.profiler.profile`` and its users look at it, with our recorder inside.
+    """Torch's autograd profile as ``torch.profiler.profile`` and its users look at it, with our recorder inside.
 
     Without ``acc_events`` it holds the last cycle, with it all of them.
     """
@@ -69,8 +69,9 @@ class RecordedProfile(autograd_profiler.profile):
 
     def _start_trace(self) -> None:
         self.entered = True
-        if self._recording is None:
-            raise RuntimeError("the recording must be prepared before it is started")
+        if self._recording is None:  # a schedule that goes from RECORD to WARMUP
+            self._prepare_trace()
+        assert self._recording is not None
         if not self._accumulates:
             self.cycles = []
         _set_profiler_enabled(True)
@@ -140,7 +141,9 @@ class RecordedProfile(autograd_profiler.profile):
         self._needs_processing = False
         began = time.perf_counter_ns()
         # The newest cycle comes first, as in torch.
-        listed = [event for cycle in reversed(self.finished_cycles()) for event in _rows.events(cycle.trace, self.with_flops)]
+        listed = [
+            event for cycle in reversed(self.finished_cycles()) for event in _rows.events(cycle.trace, self.with_flops)
+        ]
         self._note("parse_kineto_call_duration_us", began)
         began = time.perf_counter_ns()
         self._function_events = self._list(listed)

@@ -1,2 +1,4 @@
 from typing import Any
+
+
 def export(trace: Any, notes: Any, path: str, device: Any) -> None: ...

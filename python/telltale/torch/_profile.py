@@ -21,11 +21,6 @@ from telltale.torch import _memory_timeline
 from telltale.torch._cycle import Cycle, RecordedProfile
 from telltale.torch._files import RecordingFiles
 
-try:
-    from torch.profiler import ExecutionTraceObserver
-except ImportError:  # before 2.1
-    from torch.profiler.profiler import ExecutionTraceObserver
-
 _SCHEMA_VERSION = 1  # of Kineto's JSON
 _said: set[str] = set()
 
@@ -195,7 +190,7 @@ class _KinetoProfile(_Recorded):
     """As ``torch.profiler._KinetoProfile``: start and stop, without a schedule."""
 
 
-class profile(_Recorded, torch.profiler.profile):  # noqa: N801  torch's name
+class profile(_Recorded, torch.profiler.profile):
     """As ``torch.profiler.profile``, whose arguments it takes, with results that take no time and more of them.
 
     Besides torch's:
@@ -211,7 +206,9 @@ def _signature_of(wrapped: Any) -> inspect.Signature:
     own = inspect.signature(_Recorded.__init__).parameters
     added = [own[name] for name in ("memory_limit", "keep_all_cycles")]
     torchs = inspect.signature(wrapped.__init__)
-    return torchs.replace(parameters=[*list(torchs.parameters.values())[1:], *added], return_annotation=inspect.Signature.empty)
+    return torchs.replace(
+        parameters=[*list(torchs.parameters.values())[1:], *added], return_annotation=inspect.Signature.empty
+    )
 
 
 profile.__signature__ = _signature_of(torch.profiler.profile)  # type: ignore[attr-defined]

@@ -16,16 +16,15 @@ _MEMORY = "[memory]"  # what torch calls an allocation outside of all operators
 
 def _renamed(names: dict[str, Any], example: object) -> dict[str, Any]:
     """Attributes by the names that this version of torch gives them: what is a device was CUDA before 2.3."""
-    return {
-        name if hasattr(example, name) else name.replace("device", "cuda"): value for name, value in names.items()
-    }
+    return {name if hasattr(example, name) else name.replace("device", "cuda"): value for name, value in names.items()}
 
 
 def key_averages(trace: Any, by_shape: bool, stack_depth: int, with_flops: bool) -> list[Any]:
     """Torch's FunctionEventAvg, in torch's order: that of the first call."""
-    rows = []
+    rows: list[tuple[int, Any]] = []
     for row in _core.torch_rows(trace, by_shape, stack_depth):
-        name, is_annotation, calls, cpu, self_cpu, memory, self_memory, device, self_device, flops, shapes, stack = row
+        name, first_start, is_annotation, calls, cpu, self_cpu, memory, self_memory, *rest = row
+        device, self_device, flops, shapes, stack = rest
         average = _row(name)
         average.count = calls
         average.cpu_time_total = cpu / 1000
@@ -39,8 +38,9 @@ def key_averages(trace: Any, by_shape: bool, stack_depth: int, with_flops: bool)
         average.stack = (stack or [])[:stack_depth]
         average.scope = _USER_SCOPE if is_annotation else 0
         average.is_user_annotation = is_annotation
-        rows.append(average)
-    return rows + _stray_row(trace, by_shape)
+        rows.append((first_start, average))
+    rows += _stray_row(trace, by_shape)
+    return [average for _, average in sorted(rows, key=lambda row: row[0])]
 
 
 def _row(name: str) -> Any:
@@ -54,7 +54,7 @@ def _row(name: str) -> Any:
     return average
 
 
-def _stray_row(trace: Any, by_shape: bool) -> list[Any]:
+def _stray_row(trace: Any, by_shape: bool) -> list[tuple[int, Any]]:
     strays = _core.torch_stray_memory(trace)
     if not strays:
         return []
@@ -66,7 +66,7 @@ def _stray_row(trace: Any, by_shape: bool) -> list[Any]:
     device = sum(stray[3] for stray in strays)
     changed = {"device_memory_usage": device, "self_device_memory_usage": device}
     average.__dict__.update(_renamed(changed, average))
-    return [average]
+    return [(strays[0][0], average)]
 
 
 def merged(lists: list[list[Any]]) -> list[Any]:
