@@ -12,3 +12,6 @@ class TelltaleError(Exception):
     def __init__(self, message: str, path: str | None = None) -> None:
         super().__init__(message)
         self.path = path
+
+
+TelltaleError.__module__ = "telltale"  # where users find it
