@@ -21,6 +21,8 @@ class RecordTest(unittest.TestCase):
 
     def environment(self, **variables):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+        if "TELLTALE_CACHE" in os.environ:
+            clean["TELLTALE_CACHE"] = os.environ["TELLTALE_CACHE"]
         return {**clean, **{name: str(value) for name, value in variables.items()}}
 
     def write(self, name, text):
@@ -41,7 +43,7 @@ class RecordTest(unittest.TestCase):
         """A process that runs."""
         process = subprocess.Popen([str(word) for word in words], cwd=self.folder, encoding="utf-8",
                                    env=self.environment(**(variables or {})), **options)
-        self.addCleanup(process.wait)
+        self.addCleanup(process.__exit__, None, None, None)
         self.addCleanup(process.kill)
         return process
 
