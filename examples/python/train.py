@@ -1,0 +1,41 @@
+"""A training loop as many begin: correct, and slower than it need be. Telltale says why:
+
+    telltale record -- python examples/python/train.py
+"""
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+
+class Pictures(Dataset):
+    """Pictures made up from their number, each changed a little before it is used."""
+
+    def __len__(self):
+        return 1024
+
+    def __getitem__(self, number):
+        picture = torch.rand(3, 32, 32, generator=torch.Generator().manual_seed(number))
+        for _ in range(20):
+            picture = (picture.roll(1, dims=2) * 0.9 + picture * 0.1).clamp(0, 1)
+        return picture, number % 10
+
+
+def main():
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model = nn.Sequential(
+        nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(4),
+        nn.Flatten(), nn.Linear(1024, 10)).to(device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    for step, (pictures, labels) in enumerate(DataLoader(Pictures(), batch_size=32)):
+        loss = nn.functional.cross_entropy(model(pictures.to(device)), labels.to(device))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % 10 == 0:
+            print(f"step {step}: loss {loss.item():.3f}")
+
+
+if __name__ == "__main__":
+    main()
