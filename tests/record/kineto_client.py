@@ -1,5 +1,5 @@
-"""Speaks to a daemon as PyTorch's profiler does, and is nothing but Python's standard library: an independent account of the
-protocol. Run as a program it asks, is busy, writes the trace it was asked for and asks once more.
+"""Speaks to a daemon as PyTorch's profiler does, with nothing but Python's standard library: an independent account of
+the protocol. Run as a program it asks, is busy, writes the trace it was asked for and asks once more.
 
     kineto_client.py TRACE [--die] [--children N] [--hostile] [--ignore N]
 """

@@ -3,6 +3,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import sys
 import time
@@ -80,7 +81,8 @@ time.sleep(60)
 
     def test_those_that_only_we_got_are_passed_on(self):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1):
-            process = self.start(PROGRAM, "record", *KINETO, "--", sys.executable, "-c", self.SCRIPT, stdout=-1, stderr=-1)
+            process = self.start(PROGRAM, "record", *KINETO, "--", sys.executable, "-c", self.SCRIPT, stdout=-1,
+                                 stderr=-1)
             self.assertEqual(process.stdout.readline(), "ready\n")
             process.send_signal(number)
             output, _ = process.communicate(timeout=30)
@@ -164,9 +166,7 @@ class Words(RecordTest):
         empty = self.folder / "empty"
         empty.mkdir()
         program = empty / "telltale"
-        os.link(PROGRAM, program) if os.stat(PROGRAM).st_dev == os.stat(empty).st_dev else program.write_bytes(
-            open(PROGRAM, "rb").read())
-        program.chmod(0o755)
+        shutil.copy(PROGRAM, program)
         process = self.start(program, "record", "--", "true", stderr=-1, variables={"CUDA_VISIBLE_DEVICES": ""})
         sentence = process.communicate()[1]
         self.assertEqual(process.returncode, 0)

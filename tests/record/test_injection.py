@@ -49,8 +49,8 @@ class Injection(RecordTest):
                           "SAMPLE": self.sample, "PYTHONDONTWRITEBYTECODE": "1"}
 
     def recorded(self, script, *words, python=(), **variables):
-        return self.record("--engine", "telltale", "-o", self.runs / "run.tell", "--force", *words, "--", sys.executable,
-                           *python, "-c", script, variables={**self.variables, **variables})
+        return self.record("--engine", "telltale", "-o", self.runs / "run.tell", "--force", *words, "--",
+                           sys.executable, *python, "-c", script, variables={**self.variables, **variables})
 
     def plain(self, script, **variables):
         process = self.start(sys.executable, "-c", script, stdout=-1, stderr=-1,
@@ -123,8 +123,8 @@ class Injection(RecordTest):
         self.assertIn("PyTorch's profiler was to record, but the process ended", done.stderr)
         done = self.recorded("import torch", BEFORE="raise")
         self.assertEqual(done.stdout, "before\ntorch 1\n")
-        self.assertTrue(done.stderr.startswith(
-            "telltale: PyTorch's own profiler records, since telltale cannot in this Python: no compiler\n"), done.stderr)
+        sentence = "telltale: PyTorch's own profiler records, since telltale cannot in this Python: no compiler\n"
+        self.assertTrue(done.stderr.startswith(sentence), done.stderr)
 
     def test_a_package_that_does_not_import_is_no_harm(self):
         self.attach.unlink()

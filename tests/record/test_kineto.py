@@ -21,8 +21,8 @@ class Kineto(RecordTest):
         self.runs.mkdir()
 
     def recorded(self, *words, client=(), output="run.json", **options):
-        return self.record("--engine", "kineto", "-o", self.runs / output, *words, "--", sys.executable, CLIENT, self.trace,
-                           *client, **options)
+        return self.record("--engine", "kineto", "-o", self.runs / output, *words, "--", sys.executable, CLIENT,
+                           self.trace, *client, **options)
 
     def written(self):
         return sorted(os.listdir(self.runs))

@@ -64,7 +64,8 @@ class OurAdapter(Torch):
         self.assertIn(f"next: telltale analyze {name} --steps 2.. --html report.html", done.stderr)
 
     def test_records_the_steps_that_were_asked_for(self):
-        done = self.record("--engine", "telltale", "--steps", 5, "-o", "run.json", "--", sys.executable, self.script, 20)
+        done = self.record("--engine", "telltale", "--steps", 5, "-o", "run.json", "--", sys.executable, self.script,
+                           20)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2 * 5)
 
@@ -82,8 +83,8 @@ class OurAdapter(Torch):
 
     def test_each_rank_has_its_file(self):
         script = self.write("ranks.py", RANKS)
-        done = self.record("--engine", "telltale", "-o", "run.tell", "--", sys.executable, "-m", "torch.distributed.run",
-                           "--nproc-per-node", 2, script, variables={"OMP_NUM_THREADS": 1})
+        done = self.record("--engine", "telltale", "-o", "run.tell", "--", sys.executable, "-m",
+                           "torch.distributed.run", "--nproc-per-node", 2, script, variables={"OMP_NUM_THREADS": 1})
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = dict(re.findall(r"  (run_\d+\.tell) .*rank (\d)", done.stderr))
         self.assertEqual(sorted(lines.values()), ["0", "1"], done.stderr)
@@ -93,8 +94,8 @@ class OurAdapter(Torch):
 
 class PyTorchsProfiler(Torch):
     def test_records_the_steps_that_were_asked_for_and_stops(self):
-        done = self.record("--engine", "kineto", "--steps", 3, "--shapes", "--stop-when-recorded", "-o", "run.json", "--",
-                           sys.executable, self.script, FOR_EVER)
+        done = self.record("--engine", "kineto", "--steps", 3, "--shapes", "--stop-when-recorded", "-o", "run.json",
+                           "--", sys.executable, self.script, FOR_EVER)
         self.assertEqual((done.returncode, done.stdout), (0, "training\n"), done.stderr)
         self.assertEqual(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2 * (3 + 1))
         self.assertIn("run.json · no GPU · 3 steps", done.stderr)

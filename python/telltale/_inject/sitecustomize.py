@@ -1,25 +1,32 @@
 """Brings telltale into Python processes that `telltale record` starts.
 
 Its folder stands first in PYTHONPATH, so that Python imports this module when it starts. It steps aside at once: the
-folder leaves `sys.path`, the `sitecustomize` that Python would have found without it runs, and all that stays is a finder
-which waits for the import of torch. A process that never imports torch runs as it would have.
+folder leaves `sys.path`, the `sitecustomize` that Python would have found without it runs, and all that stays is a
+finder which waits for the import of torch. A process that never imports torch runs as it would have.
 """
 
 import os
 import sys
 
+TYPE_CHECKING = False  # what typing has, whose import would cost every process
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any
+
 _ATTACH = "TELLTALE_ATTACH"
 
 
-def _say(sentence):
+def _say(sentence: str) -> None:
     try:
         sys.stderr.write(f"telltale: {sentence}\n")
         sys.stderr.flush()
-    except Exception:  # noqa: BLE001 - a process may have closed its standard error
+    except Exception:  # a process may have closed its standard error
         pass
 
 
-def _mark(config, kind):
+def _mark(config: "dict[str, Any]", kind: str) -> None:
     """Leaves word for `telltale record` of what this process did; forked children leave their own."""
     try:
         with open(os.path.join(config["marks"], f"{kind}_{os.getpid()}"), "w", encoding="utf-8") as mark:
@@ -28,7 +35,7 @@ def _mark(config, kind):
         pass
 
 
-def _attach_module(config):
+def _attach_module(config: "dict[str, Any]") -> "Any":
     """telltale's own half, from this interpreter's packages or else from where `telltale record` found it."""
     import importlib
 
@@ -48,15 +55,17 @@ def _attach_module(config):
 class _TorchWatch:
     """A finder that finds nothing; it only sees the import of torch coming and stands around it."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self._text = text
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(
+        self, name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
+    ) -> "ModuleSpec | None":
         if name != "torch" or path is not None:
             return None
         for finder in list(sys.meta_path):
             look = getattr(finder, "find_spec", None)
-            spec = look(name, path, target) if look and finder is not self else None
+            spec: "ModuleSpec | None" = look(name, path, target) if look and finder is not self else None
             if spec is None:
                 continue
             if hasattr(spec.loader, "exec_module"):
@@ -64,11 +73,11 @@ class _TorchWatch:
             return spec
         return None
 
-    def _surround(self, loader):
+    def _surround(self, loader: "Any") -> None:
         """The loader, should it be used and not only looked at, runs torch between our two calls."""
         execute = loader.exec_module
 
-        def exec_module(module):
+        def exec_module(module: "ModuleType") -> None:
             loader.__dict__.pop("exec_module", None)
             config, attach = self._before()
             execute(module)
@@ -78,9 +87,9 @@ class _TorchWatch:
 
         loader.exec_module = exec_module
 
-    def _before(self):
+    def _before(self) -> "tuple[dict[str, Any], Any]":
         """Gets ready; where that fails, PyTorch's own profiler is told to ask `telltale record` what to do."""
-        config, attach = {}, None
+        config: "dict[str, Any]" = {}
         try:
             import json
 
@@ -89,27 +98,27 @@ class _TorchWatch:
             attach = _attach_module(config)
             if attach.before_torch(config):
                 return config, attach
-        except Exception as error:  # noqa: BLE001 - nothing of ours may break the user's program
+        except Exception as error:  # nothing of ours may break the user's program
             _say(f"PyTorch's own profiler records, since telltale cannot in this Python: {error}")
         os.environ["KINETO_USE_DAEMON"] = "1"
         _mark(config, "kineto")
         return config, None
 
     @staticmethod
-    def _after(config, attach):
+    def _after(config: "dict[str, Any]", attach: "Any") -> None:
         if attach is None:
             return
         try:
             attach.after_torch(config)
-        except Exception as error:  # noqa: BLE001 - nothing of ours may break the user's program
+        except Exception as error:  # nothing of ours may break the user's program
             _say(f"nothing is recorded in process {os.getpid()}: {error}")
 
 
-def _run_the_next_one():
+def _run_the_next_one() -> None:
     """Imports the sitecustomize that Python would have found without us, with its errors as they are."""
     ours = sys.modules.pop("sitecustomize")
     try:
-        import sitecustomize  # noqa: F401
+        __import__("sitecustomize")
     except ImportError as missing:
         if missing.name != "sitecustomize":
             raise
@@ -117,7 +126,7 @@ def _run_the_next_one():
         sys.modules.setdefault("sitecustomize", ours)  # the import of this very module needs one
 
 
-def _step_aside():
+def _step_aside() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
     text = os.environ.get(_ATTACH)
