@@ -37,6 +37,15 @@ TEST(KeyAverages, self_time_leaves_out_the_calls_inside) {
   EXPECT_EQ(averages.totals.self_cpu_ns, 100);
 }
 
+TEST(KeyAverages, say_when_the_first_call_of_a_row_began_on_whatever_thread) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main"), other = sketch.thread("other");
+  sketch.op(main, "aten::mm", 50, 60);
+  sketch.op(other, "aten::mm", 20, 30);
+  sketch.op(other, "aten::mm", 70, 80);
+  EXPECT_EQ(row(key_averages(sketch.build()), "aten::mm").first_start, 20);
+}
+
 TEST(KeyAverages, python_frames_take_no_time_away_from_operators) {
   TraceSketch sketch;
   const TrackId main = sketch.thread("main");

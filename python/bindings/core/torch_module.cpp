@@ -5,9 +5,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
 #include "analysis/key_averages.h"
+#include "analysis/memory_categories.h"
 #include "bindings/core/answers.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interruptible.h"
@@ -123,6 +125,37 @@ nb::list strays(const LoadedTrace& loaded) {
   return result;
 }
 
+// Notes as an array of numbers, five each: when by the wall clock, on which device, where, how many bytes, what for.
+std::vector<TensorNote> notes_in(const nb::bytes& numbers, const Trace& trace, DeviceId wanted) {
+  constexpr std::size_t kNumbersEach = 5;
+  std::vector<std::array<std::int64_t, kNumbersEach>> rows(numbers.size() / sizeof(std::int64_t) / kNumbersEach);
+  if (!rows.empty()) std::memcpy(rows.data(), numbers.data(), rows.size() * sizeof rows[0]);
+  std::vector<TensorNote> notes;
+  for (const auto& [time, device, address, bytes, category] : rows) {
+    if (device != wanted) continue;
+    notes.push_back({time - trace.origin_epoch_ns, static_cast<std::uint64_t>(address), bytes,
+                     static_cast<MemoryCategory>(std::clamp<std::int64_t>(category, 0, kMemoryCategoryCount - 1))});
+  }
+  return notes;
+}
+
+using Changes = std::vector<CategorizedChange>;
+
+// Single changes, and the memory in use by category after each microsecond with a change; times by the wall clock.
+nb::tuple memory(const LoadedTrace& loaded, const nb::bytes& numbers, DeviceId device) {
+  const std::int64_t origin = loaded.trace->origin_epoch_ns;
+  const auto changes = interruptibly<Changes>([trace = loaded.trace, notes = notes_in(numbers, *loaded.trace, device),
+                                               device] { return memory_by_category(*trace, device, notes); });
+  nb::list single, over_time;
+  for (const CategorizedChange& change : changes)
+    single.append(nb::make_tuple(origin + change.time, static_cast<int>(change.action), change.bytes,
+                                 static_cast<int>(change.category)));
+  for (const CategorizedMemory& point : memory_over_time(changes))
+    over_time.append(
+        nb::make_tuple(origin + point.time, nb::cast(std::vector(point.bytes.begin(), point.bytes.end()))));
+  return nb::make_tuple(single, over_time);
+}
+
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 Result<LeftOutList> written(const std::string& from, const std::string& to, const Pairs& metadata) {
@@ -148,6 +181,7 @@ void bind_torch(nb::module_& module) {
   module.def("torch_rows", rows, "trace"_a, "by_shape"_a, "stack_depth"_a);
   module.def("torch_events", events, "trace"_a);
   module.def("torch_stray_memory", strays, "trace"_a);
+  module.def("torch_memory", memory, "trace"_a, "notes"_a, "device"_a);
   module.def("write_kineto", write_kineto, "source"_a, "target"_a, "metadata"_a);
 }
 

@@ -6,7 +6,7 @@ import inspect
 import os
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import torch.autograd.profiler as autograd_profiler
 from torch.profiler import ProfilerActivity
@@ -56,7 +56,7 @@ class RecordedProfile(autograd_profiler.profile):
         self.entered = True
         began = time.perf_counter_ns()
         if hasattr(self, "create_trace_id"):
-            self.trace_id = self.create_trace_id()
+            self.trace_id = self.create_trace_id()  # type: ignore[no-untyped-call]
         wanted = Wanted(
             shapes=self.record_shapes,
             memory=self.profile_memory,
@@ -88,7 +88,7 @@ class RecordedProfile(autograd_profiler.profile):
         self._note("profiler_enable_call_duration_us", began)
         self.profiling_start_time_ns = time.perf_counter_ns()
 
-    def __exit__(self, *_exception: Any) -> bool:
+    def __exit__(self, *_exception: Any) -> Literal[False]:
         recording, self._recording = self._recording, None
         if recording is None:
             raise RuntimeError("the recording must be started before it is stopped")
@@ -158,7 +158,7 @@ class RecordedProfile(autograd_profiler.profile):
         self._refuse_if_only_traced()
         if group_by_input_shape and group_by_stack_n > 0:  # rare: torch's own way
             self._ensure_function_events()
-            return super().key_averages(group_by_input_shape, group_by_stack_n)
+            return self._function_events.key_averages(group_by_input_shape, group_by_stack_n)
         rows = [
             _rows.key_averages(cycle.trace, group_by_input_shape, group_by_stack_n, self.with_flops)
             for cycle in self.finished_cycles()

@@ -43,6 +43,8 @@ class _Recorded(torch.profiler._KinetoProfile):
         super().__init__(**arguments)
         self._is_ours = self._can_record()
 
+    profiler: Any
+
     def _can_record(self) -> bool:
         if ProfilerActivity.CPU not in self.activities:
             return self._leave_to_torch("only a device is to be recorded")

@@ -87,7 +87,7 @@ def events(trace: Any, with_flops: bool) -> list[Any]:
     interval = type(template["time_range"])
     device_memory = next(iter(_renamed({"device_memory_usage": 0}, FunctionEvent(0, "", 0, 0, 0))))
     described = [_inputs(*texts) for texts in inputs]
-    without_inputs = {"input_shapes": [], "concrete_inputs": [], "kwinputs": {}}
+    without_inputs: dict[str, Any] = {"input_shapes": [], "concrete_inputs": [], "kwinputs": {}}
     result: list[Any] = []
     for row in listed:
         name, trace_name, start, end, thread, parent, is_annotation, is_backward, is_async, *rest = row
