@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("TELLTALE", str(ROOT / "build" / "bin" / "telltale"))
-INJECTION = ROOT / "python" / "telltale" / "_inject" / "sitecustomize.py"
+INJECTION = ROOT / "python" / "telltale" / "_inject"
 OURS = ("KINETO_", "TELLTALE_", "PYTHONPATH", "CUDA_VISIBLE_DEVICES", "RANK")
 
 

@@ -34,8 +34,7 @@ class Injection(RecordTest):
     def setUp(self):
         super().setUp()
         package = self.folder / "package" / "telltale"
-        (package / "_inject").mkdir(parents=True)
-        shutil.copy(INJECTION, package / "_inject")
+        shutil.copytree(INJECTION, package / "_inject")
         self.write("package/telltale/__init__.py", "")
         self.write("package/telltale/_capture/__init__.py", "")
         self.attach = self.write("package/telltale/_capture/attach.py", ATTACH)

@@ -3,136 +3,26 @@
 Its folder stands first in PYTHONPATH, so that Python imports this module when it starts. It steps aside at once: the
 folder leaves `sys.path`, the `sitecustomize` that Python would have found without it runs, and all that stays is a
 finder which waits for the import of torch. A process that never imports torch runs as it would have.
+
+Whatever Python a command runs meets this file: its syntax is that of all of them.
 """
 
 import os
 import sys
 
-TYPE_CHECKING = False  # what typing has, whose import would cost every process
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
-    from typing import Any
+_text = os.environ.get("TELLTALE_ATTACH")
+if _text and sys.version_info >= (3, 8):
+    sys.meta_path.insert(0, __import__("telltale_watch").TorchWatch(_text))
+    del sys.modules["telltale_watch"]
 
-_ATTACH = "TELLTALE_ATTACH"
+_here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [_entry for _entry in sys.path if os.path.abspath(_entry or ".") != _here]
 
-
-def _say(sentence: str) -> None:
-    try:
-        sys.stderr.write(f"telltale: {sentence}\n")
-        sys.stderr.flush()
-    except Exception:  # a process may have closed its standard error
-        pass
-
-
-def _mark(config: "dict[str, Any]", kind: str) -> None:
-    """Leaves word for `telltale record` of what this process did; forked children leave their own."""
-    try:
-        with open(os.path.join(config["marks"], f"{kind}_{os.getpid()}"), "w", encoding="utf-8") as mark:
-            mark.write(os.environ.get("RANK", ""))
-    except (OSError, KeyError):
-        pass
-
-
-def _attach_module(config: "dict[str, Any]") -> "Any":
-    """telltale's own half, from this interpreter's packages or else from where `telltale record` found it."""
-    import importlib
-
-    name = "telltale._capture.attach"
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as missing:
-        if missing.name != "telltale":
-            raise
-    sys.path.append(config["package"])
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(config["package"])
-
-
-class _TorchWatch:
-    """A finder that finds nothing; it only sees the import of torch coming and stands around it."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def find_spec(
-        self, name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
-    ) -> "ModuleSpec | None":
-        if name != "torch" or path is not None:
-            return None
-        for finder in list(sys.meta_path):
-            look = getattr(finder, "find_spec", None)
-            spec: "ModuleSpec | None" = look(name, path, target) if look and finder is not self else None
-            if spec is None:
-                continue
-            if hasattr(spec.loader, "exec_module"):
-                self._surround(spec.loader)
-            return spec
-        return None
-
-    def _surround(self, loader: "Any") -> None:
-        """The loader, should it be used and not only looked at, runs torch between our two calls."""
-        execute = loader.exec_module
-
-        def exec_module(module: "ModuleType") -> None:
-            loader.__dict__.pop("exec_module", None)
-            config, attach = self._before()
-            execute(module)
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
-            self._after(config, attach)
-
-        loader.exec_module = exec_module
-
-    def _before(self) -> "tuple[dict[str, Any], Any]":
-        """Gets ready; where that fails, PyTorch's own profiler is told to ask `telltale record` what to do."""
-        config: "dict[str, Any]" = {}
-        try:
-            import json
-
-            config = json.loads(self._text)
-            _mark(config, "torch")
-            attach = _attach_module(config)
-            if attach.before_torch(config):
-                return config, attach
-        except Exception as error:  # nothing of ours may break the user's program
-            _say(f"PyTorch's own profiler records, since telltale cannot in this Python: {error}")
-        os.environ["KINETO_USE_DAEMON"] = "1"
-        _mark(config, "kineto")
-        return config, None
-
-    @staticmethod
-    def _after(config: "dict[str, Any]", attach: "Any") -> None:
-        if attach is None:
-            return
-        try:
-            attach.after_torch(config)
-        except Exception as error:  # nothing of ours may break the user's program
-            _say(f"nothing is recorded in process {os.getpid()}: {error}")
-
-
-def _run_the_next_one() -> None:
-    """Imports the sitecustomize that Python would have found without us, with its errors as they are."""
-    ours = sys.modules.pop("sitecustomize")
-    try:
-        __import__("sitecustomize")
-    except ImportError as missing:
-        if missing.name != "sitecustomize":
-            raise
-    finally:
-        sys.modules.setdefault("sitecustomize", ours)  # the import of this very module needs one
-
-
-def _step_aside() -> None:
-    here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
-    text = os.environ.get(_ATTACH)
-    if text:
-        sys.meta_path.insert(0, _TorchWatch(text))
-    _run_the_next_one()
-
-
-_step_aside()
+_ours = sys.modules.pop("sitecustomize")
+try:
+    __import__("sitecustomize")
+except ImportError as _missing:  # the one error that Python itself takes for none; Python 2 does not name the module
+    if getattr(_missing, "name", "sitecustomize") != "sitecustomize":
+        raise
+finally:
+    sys.modules.setdefault("sitecustomize", _ours)  # the import of this very module needs one
