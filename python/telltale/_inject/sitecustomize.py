@@ -12,8 +12,11 @@ import sys
 
 _text = os.environ.get("TELLTALE_ATTACH")
 if _text and sys.version_info >= (3, 8):
-    sys.meta_path.insert(0, __import__("telltale_watch").TorchWatch(_text))
-    del sys.modules["telltale_watch"]
+    try:
+        sys.meta_path.insert(0, __import__("telltale_watch").TorchWatch(_text))
+        del sys.modules["telltale_watch"]
+    except ImportError as _error:
+        sys.stderr.write("telltale: nothing is recorded in this process: %s\n" % _error)  # noqa: UP031
 
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [_entry for _entry in sys.path if os.path.abspath(_entry or ".") != _here]
