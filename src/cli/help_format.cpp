@@ -28,7 +28,7 @@ std::string HelpFormat::make_option(const CLI::Option* option, bool is_positiona
   if (is_positional) return two_columns(option->get_name(true), option->get_description());
   std::string words = option->get_name(false, true);
   const std::string type = option->get_type_name();  // followed by ":" and what it is checked against
-  if (option->get_type_size() != 0) words += ' ' + type.substr(0, type.find(':'));
+  if (option->get_type_size() != 0 && !type.empty()) words += ' ' + type.substr(0, type.find(':'));
   const std::size_t comma = words.find(',');
   if (comma != std::string::npos) words.replace(comma, 1, ", ");
   return two_columns(words, option->get_description());

@@ -126,9 +126,10 @@ void print_diagnosis(const Recording& recording, const std::optional<StepRange>&
   if (!printed) say(to_string(printed.error()));
 }
 
-void say_where(const std::vector<Recording>& recordings, const Recording& chosen) {
+void say_where(const std::vector<Recording>& recordings, const Recording& chosen, bool is_diagnosed) {
   if (recordings.size() == 1) return say(fmt::format("recorded to {} ({})", shown(chosen.path), size_of(chosen.path)));
-  say(fmt::format("recorded {} files, of which {} has most to tell", recordings.size(), shown(chosen.path)));
+  say(fmt::format("recorded {} files{}", recordings.size(),
+                  is_diagnosed ? "; the diagnosis is of " + shown(chosen.path) : ""));
   for (const Recording& each : recordings) std::cerr << line_of(each) << '\n';
 }
 
@@ -166,7 +167,7 @@ void finish_recording(const std::vector<RecordedFile>& files, const OutputName& 
   const auto steps = is_diagnosed ? steady_steps(chosen, options) : std::nullopt;
   if (is_diagnosed && chosen.events > 0) print_diagnosis(chosen, steps);
   std::cerr << '\n';
-  say_where(recordings, chosen);
+  say_where(recordings, chosen, is_diagnosed);
   if (is_diagnosed && chosen.events == 0) return say("nothing happened in it: no operator ran while it was recorded");
   say_what_next(chosen, steps);
 }
