@@ -3,11 +3,11 @@
 
 #include <telltale/telltale.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace telltale::torch_adapter {
@@ -61,14 +61,14 @@ inline telltale_site* make_site(const char* name, telltale_kind kind, std::uint3
   return telltale_make_site(&description);
 }
 
-// The sites that a thread used, by the text of their name, and those of operators also by where their name stands: in
-// the operator's schema, which stays. Other names, such as those of record_function, come and go.
+// The sites that a thread used last. Names of operators stand in their schemas, which stay where they are; other names,
+// such as those of autograd's functions and of record_function, come and go and are known by their text.
 class SiteCache {
  public:
   // `has_schema` says whether the name is that of a schema; asked only for names that are not known by their place.
   template <typename HasSchema>
   telltale_site* find(const char* name, telltale_kind kind, std::uint32_t form, HasSchema has_schema) {
-    Placed& placed = placed_[(reinterpret_cast<std::uintptr_t>(name) / 16 + form * 37) % kPlaces];
+    Placed& placed = placed_[(reinterpret_cast<std::uintptr_t>(name) / 16 + form * 37) % kEntries];
     if (placed.address == name && placed.form == form && placed.start == start_of(name)) return placed.site;
     telltale_site* const site = find_by_text(name, kind, form);
     if (has_schema()) placed = {name, start_of(name), site, form};
@@ -76,14 +76,17 @@ class SiteCache {
   }
 
   telltale_site* find_by_text(const char* name, telltale_kind kind, std::uint32_t form) {
-    if (by_text_.size() >= kMostTexts) by_text_.clear();
-    telltale_site*& site = by_text_[name][form * 2 + (kind == TELLTALE_KIND_ANNOTATION ? 1 : 0)];
-    if (site == nullptr) site = make_site(name, kind, form);
-    return site;
+    const std::size_t size = std::strlen(name);
+    const std::uint64_t hash = hash_of(name, size) + form * 8 + kind;
+    Spelt& spelt = spelt_[hash % kEntries];
+    if (spelt.hash == hash && spelt.name.size() == size && std::memcmp(spelt.name.data(), name, size) == 0)
+      return spelt.site;
+    spelt = {hash, std::string(name, size), make_site(name, kind, form)};
+    return spelt.site;
   }
 
  private:
-  static constexpr std::size_t kPlaces = 1024, kMostTexts = 10'000;
+  static constexpr std::size_t kEntries = 1024;
 
   // The first bytes of a name, in case an operator was unregistered and another text stands in its place: torch's names
   // are std::strings, which have room for so many.
@@ -94,15 +97,33 @@ class SiteCache {
     return start;
   }
 
+  // Eight bytes at a time: many of these names are 50 bytes long.
+  static std::uint64_t hash_of(const char* name, std::size_t size) {
+    constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15u;
+    std::uint64_t hash = size;
+    for (std::size_t at = 0; at < size; at += sizeof hash) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, name + at, std::min(size - at, sizeof word));
+      hash = (hash ^ word) * kFactor;
+      hash ^= hash >> 29;
+    }
+    return hash;
+  }
+
   struct Placed {
     const char* address = nullptr;
     Start start = {};
     telltale_site* site = nullptr;
     std::uint32_t form = kPlain;
   };
+  struct Spelt {
+    std::uint64_t hash = 0;
+    std::string name;
+    telltale_site* site = nullptr;
+  };
 
-  std::vector<Placed> placed_ = std::vector<Placed>(kPlaces);
-  std::unordered_map<std::string, std::unordered_map<std::uint32_t, telltale_site*>> by_text_;
+  std::vector<Placed> placed_ = std::vector<Placed>(kEntries);
+  std::vector<Spelt> spelt_ = std::vector<Spelt>(kEntries);
 };
 
 }  // namespace telltale::torch_adapter
