@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from telltale._trace import Trace, load
     from telltale.diagnosis import Analysis, Finding
     from telltale.results import Info, Top, WhatIf
+else:
+
+    def __getattr__(name):
+        if name not in _PLACES:
+            raise AttributeError(f"module 'telltale' has no attribute {name!r}")
+        globals()[name] = getattr(importlib.import_module(_PLACES[name]), name)
+        return globals()[name]
+
 
 __all__ = ["Analysis", "Finding", "Info", "TelltaleError", "Top", "Trace", "WhatIf", "__version__", "load"]
 
@@ -32,14 +40,6 @@ _PLACES = {
     "WhatIf": "telltale.results",
     "load": "telltale._trace",
 }
-
-
-def __getattr__(name: str) -> object:
-    if name not in _PLACES:
-        raise AttributeError(f"module 'telltale' has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(_PLACES[name]), name)
-    globals()[name] = value
-    return value
 
 
 def __dir__() -> list[str]:

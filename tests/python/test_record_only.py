@@ -29,7 +29,8 @@ def run(*words, **options):
 
 class RecordOnly(unittest.TestCase):
     def test_it_builds_installs_and_says_that_it_cannot_read(self):
-        with tempfile.TemporaryDirectory() as folder:
+        # In the build folder, where ccache knows what was compiled before.
+        with tempfile.TemporaryDirectory(dir=Path(os.environ["TELLTALE"]).parents[1]) as folder:
             build, prefix = Path(folder, "build"), Path(folder, "prefix")
             run(CMAKE, "-G", "Ninja", "-S", ROOT, "-B", build, "-DTELLTALE_RECORD_ONLY=ON", "-DTELLTALE_PYTHON=ON",
                 "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON", f"-DPython_EXECUTABLE={sys.executable}")

@@ -26,6 +26,7 @@ MISTAKES = {
     "trace.analyze().findings[0].savings": "savings",
     "trace.analyze().step.mean_ns = 1": "read-only",
     "telltale.load(3)": "incompatible type",
+    "telltale.loaf": "no attribute",
 }
 
 
@@ -36,8 +37,8 @@ def run(module, *words):
 
 class Typing(unittest.TestCase):
     def mypy(self, *words):
-        with tempfile.TemporaryDirectory() as cache:
-            return run("mypy", "--config-file", ROOT / "pyproject.toml", "--strict", "--cache-dir", cache, *words)
+        cache = PACKAGE.parent / ".mypy_cache"  # torch's types take a while to read
+        return run("mypy", "--config-file", ROOT / "pyproject.toml", "--strict", "--cache-dir", cache, *words)
 
     def test_it_says_that_it_is_typed(self):
         self.assertTrue((PACKAGE / "py.typed").exists())
@@ -67,7 +68,7 @@ class Typing(unittest.TestCase):
             module = __import__(f"telltale.{name}", fromlist=["*"])
             stub = (PACKAGE / f"{name}.pyi").read_text()
             for each in vars(module):
-                if not each.startswith("__"):
+                if not each.startswith("_"):
                     self.assertRegex(stub, rf"(def|class) {each}\b|^{each}\s*[:=]", f"{name}.{each}")
 
 
