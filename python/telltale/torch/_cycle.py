@@ -158,7 +158,7 @@ class RecordedProfile(autograd_profiler.profile):
         self._refuse_if_only_traced()
         if group_by_input_shape and group_by_stack_n > 0:  # rare: torch's own way
             self._ensure_function_events()
-            return self._function_events.key_averages(group_by_input_shape, group_by_stack_n)
+            return self.function_events.key_averages(group_by_input_shape, group_by_stack_n)
         rows = [
             _rows.key_averages(cycle.trace, group_by_input_shape, group_by_stack_n, self.with_flops)
             for cycle in self.finished_cycles()

@@ -38,9 +38,8 @@ def page(over_time: list[Point], device: str) -> str:
     if not over_time:
         return f"{head}<h1>{title}</h1><p>No memory of this device was recorded.</p></html>\n"
     peak = max(over_time, key=lambda point: sum(point[1]))
-    milliseconds = (over_time[-1][0] - over_time[0][0]) / 1e6
-    when = (peak[0] - over_time[0][0]) / 1e6
-    said = f"At most {_size(sum(peak[1]))}, {when:.3g} ms after the start of {milliseconds:.3g} ms."
+    start, end = over_time[0][0], over_time[-1][0]
+    said = f"At most {_size(sum(peak[1]))}, {_time(peak[0] - start)} after the start; {_time(end - start)} in all."
     return f"{head}<h1>{title}</h1><p>{said}</p>{_picture(_thinned(over_time))}{_table(peak, over_time[-1])}</html>\n"
 
 
@@ -90,3 +89,10 @@ def _size(number: int) -> str:
         if abs(number) >= factor:
             return f"{number / factor:.3g} {unit}"
     return f"{number} B"
+
+
+def _time(nanoseconds: int) -> str:
+    for unit, factor in (("s", 10**9), ("ms", 10**6)):
+        if nanoseconds >= factor:
+            return f"{nanoseconds / factor:.3g} {unit}"
+    return f"{nanoseconds / 1000:.3g} µs"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import inspect
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from torch.autograd import DeviceType
 from torch.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
 
 from telltale import _core
@@ -82,46 +85,77 @@ def merged(lists: list[list[Any]]) -> list[Any]:
 
 def events(trace: Any, with_flops: bool) -> list[Any]:
     """Torch's FunctionEvent, with parents and children, in torch's order."""
-    listed, inputs, stacks = _core.torch_events(trace)
-    template = FunctionEvent(0, "", 0, 0, 0, device_type=DeviceType.CPU).__dict__
-    interval = type(template["time_range"])
-    device_memory = next(iter(_renamed({"device_memory_usage": 0}, FunctionEvent(0, "", 0, 0, 0))))
-    described = [_inputs(*texts) for texts in inputs]
-    without_inputs: dict[str, Any] = {"input_shapes": [], "concrete_inputs": [], "kwinputs": {}}
-    result: list[Any] = []
-    for row in listed:
-        name, trace_name, start, end, thread, parent, is_annotation, is_backward, is_async, *rest = row
-        sequence, forward_thread, input_id, stack, memory, on_device, flops = rest
-        event = FunctionEvent.__new__(FunctionEvent)
-        event.__dict__ = template | (described[input_id] if input_id >= 0 else without_inputs)
-        event.__dict__.update(
-            id=len(result) + 1,
-            name=name,
-            overload_name="",
-            trace_name=trace_name,
-            time_range=interval(start / 1000, end / 1000),
-            thread=thread,
-            device_resource_id=thread,
-            fwd_thread=forward_thread,
-            kernels=[],
-            cpu_children=[],
-            stack=stacks[stack],
-            scope=_USER_SCOPE if is_annotation else _BACKWARD_SCOPE if is_backward else 0,
-            cpu_memory_usage=memory,
-            is_async=is_async,
-            sequence_nr=sequence,
-            flops=flops if with_flops else 0,
-            is_user_annotation=is_annotation,
-        )
-        event.__dict__[device_memory] = on_device
-        if parent >= 0:
-            event.cpu_parent = result[parent]
-            event.cpu_parent.cpu_children.append(event)
-        result.append(event)
-    return _with_strays(result, trace, device_memory)
+    with _without_garbage_collection():
+        listed, inputs, stacks = _core.torch_events(trace)
+        described = [_accepted(_inputs(*texts)) for texts in inputs]
+        described.append(_accepted({"input_shapes": [], "concrete_inputs": [], "kwinputs": {}}))  # at -1: of no inputs
+        result: list[Any] = []
+        for row in listed:
+            result.append(_event(len(result) + 1, row, described, stacks, with_flops))
+            parent = row[_PARENT]
+            if parent >= 0:
+                result[-1].cpu_parent = result[parent]
+                result[parent].cpu_children.append(result[-1])
+    return _with_strays(result, trace)
 
 
-def _with_strays(result: list[Any], trace: Any, device_memory: str) -> list[Any]:
+_PARENT = 5
+
+
+def _event(
+    number: int, row: tuple[Any, ...], inputs: list[dict[str, Any]], stacks: list[list[str]], flops: bool
+) -> Any:
+    name, trace_name, start, end, thread, _, is_annotation, is_backward, is_async, sequence = row[:10]
+    forward_thread, input_id, stack, memory, device_memory, flops = row[10:]
+    event = FunctionEvent(
+        number,
+        name,
+        thread,
+        start / 1000,
+        end / 1000,
+        fwd_thread=forward_thread,
+        stack=stacks[stack],
+        scope=_USER_SCOPE if is_annotation else _BACKWARD_SCOPE if is_backward else 0,
+        cpu_memory_usage=memory,
+        is_async=is_async,
+        sequence_nr=sequence,
+        flops=flops if with_flops else 0,
+        trace_name=trace_name,
+        **inputs[input_id],
+    )
+    event.overload_name = ""
+    event.is_user_annotation = is_annotation
+    if device_memory:
+        _set_device_memory(event, device_memory)
+    return event
+
+
+def _accepted(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Those that the events of this version of torch have."""
+    return {name: value for name, value in arguments.items() if name in _EVENT_ARGUMENTS}
+
+
+_EVENT_ARGUMENTS = set(inspect.signature(FunctionEvent.__init__).parameters)
+
+
+def _set_device_memory(event: Any, size: int) -> None:
+    for name, value in _renamed({"device_memory_usage": size}, event).items():
+        setattr(event, name, value)
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Millions of new objects, none of them garbage, would be looked at again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _with_strays(result: list[Any], trace: Any) -> list[Any]:
     strays = _core.torch_stray_memory(trace)
     for time, thread, on_host, on_device in strays:
         event = FunctionEvent(
@@ -129,7 +163,7 @@ def _with_strays(result: list[Any], trace: Any, device_memory: str) -> list[Any]
         )
         event.overload_name = ""
         event.cpu_memory_usage = on_host
-        setattr(event, device_memory, on_device)
+        _set_device_memory(event, on_device)
         result.append(event)
     if strays:
         result.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
