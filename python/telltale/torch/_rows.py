@@ -102,9 +102,7 @@ def events(trace: Any, with_flops: bool) -> list[Any]:
 _PARENT = 5
 
 
-def _event(
-    number: int, row: tuple[Any, ...], inputs: list[dict[str, Any]], stacks: list[list[str]], flops: bool
-) -> Any:
+def _event(number: int, row: tuple[Any, ...], inputs: list[Any], stacks: list[list[str]], with_flops: bool) -> Any:
     name, trace_name, start, end, thread, _, is_annotation, is_backward, is_async, sequence = row[:10]
     forward_thread, input_id, stack, memory, device_memory, flops = row[10:]
     event = FunctionEvent(
