@@ -16,6 +16,7 @@ from telltale._errors import TelltaleError
 from telltale._version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from telltale._core import Table
     from telltale._trace import Trace, load
     from telltale.diagnosis import Analysis, Finding
     from telltale.results import Info, Top, WhatIf
@@ -28,13 +29,14 @@ else:
         return globals()[name]
 
 
-__all__ = ["Analysis", "Finding", "Info", "TelltaleError", "Top", "Trace", "WhatIf", "__version__", "load"]
+__all__ = ["Analysis", "Finding", "Info", "Table", "TelltaleError", "Top", "Trace", "WhatIf", "__version__", "load"]
 
 # What reads is imported when it is first used: processes that are only recorded import this package, too.
 _PLACES = {
     "Analysis": "telltale.diagnosis",
     "Finding": "telltale.diagnosis",
     "Info": "telltale.results",
+    "Table": "telltale._core",
     "Top": "telltale.results",
     "Trace": "telltale._trace",
     "WhatIf": "telltale.results",

@@ -194,6 +194,7 @@ class Arrow(unittest.TestCase):
                     arrow.validate(full=True)
                     self.assertEqual(pyarrow.schema(table), arrow.schema)
                     self.assertEqual((table.name, table.column_names), (name, arrow.column_names))
+                    self.assertEqual(repr(table), f"<telltale.Table '{name}': {len(table)} rows of {', '.join(table.column_names)}>")
                     expected = (len(table), len(table.column_names))
                     self.assertEqual(arrow.shape, expected)
                     self.assertEqual(polars.DataFrame(table).shape, expected)

@@ -1,4 +1,5 @@
 // telltale._core: reads traces, and answers as the command does. What users see of it is python/telltale/_trace.py.
+#include <fmt/ranges.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -77,10 +78,19 @@ void bind_answer(nb::module_& module) {
 }
 
 void bind_table(nb::module_& module) {
-  nb::class_<Table>(module, "Table")
+  nb::class_<Table>(
+      module, "Table",
+      "A table of a trace, for whatever takes Arrow's C stream: pandas, polars, pyarrow, DuckDB and others.\n\n"
+      "Columns that stand in the trace's memory are handed out without a copy; whoever took them keeps the "
+      "trace alive.")
       .def_prop_ro("name", [](const Table& table) { return table.name; })
       .def_prop_ro("column_names", column_names)
       .def("__len__", [](const Table& table) { return table.rows; })
+      .def("__repr__",
+           [](const Table& table) {
+             return fmt::format("<telltale.Table '{}': {} rows of {}>", table.name, table.rows,
+                                fmt::join(column_names(table), ", "));
+           })
       .def("__arrow_c_schema__", schema_capsule)
       .def(
           "__arrow_c_stream__",
