@@ -94,7 +94,8 @@ void declare_schedule(CLI::App& app, RecordOptions& options) {
       app.add_option("--steps", options.steps, "Record N steps, after one that is left alone and one to warm up")
           ->check(CLI::Range(1, kMostSteps))
           ->type_name("N");
-  const auto seconds = app.add_option("--seconds", options.seconds, "Record for S seconds from the import of torch on")
+  const auto seconds = app.add_option("--seconds", options.seconds,
+                                      "Record for S seconds, from the import of torch or the first operator on")
                            ->check(CLI::Range(0.001, 1e6))
                            ->excludes(steps)
                            ->type_name("S");

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "capture/kineto/configuration.h"
+
 namespace telltale::cli {
 namespace {
 
@@ -57,7 +59,7 @@ bool split_pid(std::string_view text, RecordedFile& file) {
 bool is_worse(const RecordedFile& file, const std::vector<RecordedFile>& all) {
   return file.is_empty || std::ranges::any_of(all, [&](const RecordedFile& other) {
            return other.pid == file.pid && !other.is_empty &&
-                  std::pair(other.is_stand_in, other.is_cut_off) < std::pair(file.is_stand_in, file.is_cut_off);
+                  std::pair(other.is_cut_off, other.is_stand_in) < std::pair(file.is_cut_off, file.is_stand_in);
          });
 }
 
@@ -114,11 +116,20 @@ std::vector<RecordedFile> gathered(const fs::path& folder, const std::string& st
     std::error_code unknown;
     auto file = recognised(entry->path(), stem);
     if (!file || fs::last_write_time(file->path, unknown) < since || unknown) continue;
-    file->is_empty = fs::file_size(file->path, unknown) == 0;
+    file->is_empty =
+        fs::file_size(file->path, unknown) == 0 || (file->is_cut_off && !capture::has_operators(file->path.string()));
     files.push_back(std::move(*file));
   }
   std::ranges::sort(files, {}, [](const RecordedFile& file) { return std::pair(file.pid, file.cycle); });
   return files;
+}
+
+bool is_worth_having(const std::string& trace_file) {
+  std::error_code error;
+  if (!fs::exists(trace_file, error)) return false;
+  if (capture::has_operators(trace_file)) return true;
+  fs::remove(trace_file, error);
+  return false;
 }
 
 std::vector<RecordedFile> kept_files(const std::vector<RecordedFile>& files) {

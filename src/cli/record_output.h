@@ -1,7 +1,7 @@
 // How the files of a recording are called, while processes write them and in the end.
 //
 // Each process writes a file with its pid in the name; when there was one process, its file gets the name that was
-// asked for. Nothing here writes; kept_files() deletes.
+// asked for. Nothing here writes; the last two functions delete.
 #pragma once
 
 #include <ctime>
@@ -38,8 +38,8 @@ struct RecordedFile {
   std::string cycle;         // "" or ".1", ".2", … where a schedule repeats
   bool is_cut_off = false;   // not complete; in the end: its writer died
   bool is_stand_in = false;  // by time, since there were no steps
-  bool is_empty = false;
-  std::optional<int> rank;  // as its environment said
+  bool is_empty = false;     // nothing is in it, or only how a trace begins
+  std::optional<int> rank;   // as its environment said
 
   bool operator==(const RecordedFile&) const = default;
 };
@@ -50,6 +50,10 @@ std::optional<RecordedFile> recognised(const std::filesystem::path& path, const 
 // All files of the recording in a folder that were written after `since`, in the order of their processes.
 std::vector<RecordedFile> gathered(const std::filesystem::path& folder, const std::string& stem,
                                    std::filesystem::file_time_type since);
+
+// Whether there is such a trace of PyTorch's profiler, with something in it. One of a time when the program had not
+// begun its work is deleted, so that another one takes its place.
+bool is_worth_having(const std::string& trace_file);
 
 // Those that are worth keeping once nobody writes any more: what is empty, cut off or a stand-in gives way to a better
 // one of the same process. The others are deleted.

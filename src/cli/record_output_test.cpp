@@ -26,7 +26,9 @@ class RecordOutput : public testing::Test {
   }
   ~RecordOutput() override { fs::remove_all(folder_); }
 
-  void write(const std::string& name, const std::string& text = "x") const { std::ofstream(folder_ / name) << text; }
+  void write(const std::string& name, const std::string& text = "\"cpu_op\"") const {
+    std::ofstream(folder_ / name) << text;
+  }
   std::vector<RecordedFile> all() const { return gathered(folder_, "run", fs::file_time_type::min()); }
 
   fs::path folder_;
@@ -79,13 +81,16 @@ TEST_F(RecordOutput, keeps_one_file_a_process_and_cycle) {
                            "run_time_7.json", "run_time_9.json", "other_1.tell", "run.tell"})
     write(name);
   write("run_10.json.tmp", "");
-  EXPECT_EQ(all().size(), 8u);
+  write("run_9.json.tmp");
+  write("run_11.json.tmp", "{\"schemaVersion\": 1,");
+  EXPECT_EQ(all().size(), 10u);
   EXPECT_TRUE(fs::exists(folder_ / "run_time_7.json"));
   Names names;
   for (const RecordedFile& file : kept_files(all())) names.push_back(file.path.filename());
   EXPECT_EQ(names, (Names{"run_7.json", "run_8.json.tmp", "run_time_9.json", "run_12.tell", "run_12.1.tell"}));
   EXPECT_FALSE(fs::exists(folder_ / "run_time_7.json"));
   EXPECT_FALSE(fs::exists(folder_ / "run_10.json.tmp"));
+  EXPECT_FALSE(fs::exists(folder_ / "run_11.json.tmp"));
   EXPECT_TRUE(fs::exists(folder_ / "other_1.tell"));
 }
 

@@ -55,15 +55,12 @@ std::string why_silent(int pid) {
 class Attachment {
  public:
   Attachment(int pid, capture::Endpoint& endpoint, capture::CapturePlan plan)
-      : pid_(pid), endpoint_(endpoint), clients_(std::move(plan), [](const std::string& path) {
-          std::error_code error;
-          return fs::exists(path, error);
-        }) {}
+      : pid_(pid), endpoint_(endpoint), clients_(std::move(plan), is_worth_having) {}
 
   // What interrupted us; 0 when nothing did.
   Result<int> wait() {
     const auto deadline = Clock::now() + kLongestWaitForRequest;
-    while (!clients_.all_are_recorded() && kill(pid_, 0) == 0) {
+    while (!clients_.all_are_recorded(Clock::now()) && kill(pid_, 0) == 0) {
       if (const int signal = wait_for_something()) return signal;
       const bool had_asked = !clients_.clients().empty();
       endpoint_.serve([this](const capture::ConfigurationRequest& request) {

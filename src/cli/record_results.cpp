@@ -136,7 +136,8 @@ void say_where(const std::vector<Recording>& recordings, const Recording& chosen
 // What to know about the one that is diagnosed, and what to type next.
 void say_what_next(const Recording& chosen, const std::optional<StepRange>& steps) {
   if (chosen.file.is_cut_off) say("the process ended while the file was being written; what is in it was read");
-  if (chosen.file.is_stand_in) say("no optimizer steps came, so that a stretch of time was recorded instead of steps");
+  if (chosen.file.is_stand_in)
+    say("no optimizer step came in time, so that a stretch of time was recorded instead of steps");
   if (steps) say("the first two steps, which warm up, are in the file but not in the diagnosis");
   say(fmt::format("next: telltale analyze {}{} --html report.html", shown(chosen.path),
                   steps ? fmt::format(" --steps {}..", steps->first) : ""));

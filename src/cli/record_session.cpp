@@ -54,7 +54,7 @@ class Session {
         work_(work),
         log_file_(kineto_log_file(name, work.path())),
         endpoint_(capture::Endpoint::in_folder(work.path())),
-        clients_(capture_plan(options, log_file_), is_file) {}
+        clients_(capture_plan(options, log_file_), is_worth_having) {}
 
   std::expected<SessionOutcome, StartFailure> run() {
     if (!endpoint_) say(to_string(endpoint_.error()));
@@ -137,7 +137,7 @@ class Session {
     const auto files = found_files();
     const bool all_have_ended = std::ranges::all_of(
         files, [](const RecordedFile& file) { return file.path.extension() != ".tell" || has_ended(file.path); });
-    return all_have_ended && (clients_.clients().empty() ? !files.empty() : clients_.all_are_recorded());
+    return all_have_ended && (clients_.clients().empty() ? !files.empty() : clients_.all_are_recorded(Clock::now()));
   }
 
   // The command has ended; processes that it leaves behind may still have something to write.

@@ -1,7 +1,7 @@
 """Speaks to a daemon as PyTorch's profiler does, with nothing but Python's standard library: an independent account of
 the protocol. Run as a program it asks, is busy, writes the trace it was asked for and asks once more.
 
-    kineto_client.py TRACE [--die] [--children N] [--hostile] [--ignore N]
+    kineto_client.py TRACE [--die] [--children N] [--hostile] [--ignore N] [--idle N]
 """
 import argparse
 import os
@@ -41,8 +41,10 @@ class Client:
         return answer[40:].decode()
 
 
-def settings_of(text):
-    return dict(line.split("=", 1) for line in text.splitlines())
+def path_in(text):
+    """Where the profiler writes: it puts the pid before the ending."""
+    settings = dict(line.split("=", 1) for line in text.splitlines())
+    return settings["ACTIVITIES_LOG_FILE"].replace(".json", f"_{os.getpid()}.json")
 
 
 def main():
@@ -52,6 +54,7 @@ def main():
     parser.add_argument("--children", type=int, default=0)
     parser.add_argument("--hostile", action="store_true", help="sends rubbish first")
     parser.add_argument("--ignore", type=int, default=0, help="requests that are passed over, as before the first step")
+    parser.add_argument("--idle", type=int, default=0, help="traces of a time when nothing ran")
     given = parser.parse_args()
     children = [subprocess.Popen([sys.executable, __file__, given.trace]) for _ in range(given.children)]
 
@@ -62,10 +65,13 @@ def main():
             client.send(datagram)
     for _ in range(given.ignore):
         assert client.ask()
+    for _ in range(given.idle):
+        with open(path_in(client.ask()), "w", encoding="utf-8") as idle:
+            idle.write('{"traceEvents": [{"ph": "i", "cat": "overhead", "name": "idle", "ts": 1}]}')
     text = client.ask()
     print(text, end="", flush=True)
     assert client.ask(kinds=1) == ""
-    path = settings_of(text)["ACTIVITIES_LOG_FILE"].replace(".json", f"_{os.getpid()}.json")
+    path = path_in(text)
     if given.die:
         with open(given.trace, "rb") as whole, open(path + ".tmp", "wb") as part:
             data = whole.read()

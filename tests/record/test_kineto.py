@@ -48,6 +48,11 @@ class ACommand(Kineto):
         self.assertEqual(self.recorded("--steps", 1, client=["--ignore", 5]).returncode, 3)
         self.assertEqual(self.written(), ["run.json"])
 
+    def test_is_asked_again_when_nothing_ran_in_its_trace(self):
+        done = self.recorded("--seconds", 1, client=["--idle", 2])
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual((self.runs / "run.json").read_bytes(), self.trace.read_bytes())
+
     def test_several_processes_have_a_file_each(self):
         done = self.recorded(client=["--children", 2])
         self.assertEqual(done.returncode, 3, done.stderr)

@@ -4,14 +4,21 @@
 #include <utility>
 
 namespace telltale::capture {
+namespace {
+
+// A program may load data and compile for a while before its first step: that a stand-in is there does not mean that
+// steps will not come.
+constexpr int kPatienceBeyond = 4;
+
+}  // namespace
 
 std::string stand_in_log_file(const std::string& log_file) {
   std::string path = log_file;
   return path.insert(path.rfind(".json"), "_time");
 }
 
-ClientList::ClientList(CapturePlan plan, std::function<bool(const std::string&)> exists)
-    : plan_(std::move(plan)), exists_(std::move(exists)) {}
+ClientList::ClientList(CapturePlan plan, std::function<bool(const std::string&)> is_trace)
+    : plan_(std::move(plan)), is_trace_(std::move(is_trace)) {}
 
 Client& ClientList::client_of(int pid, TimePoint now) {
   const auto known = std::ranges::find(clients_, pid, &Client::pid);
@@ -19,10 +26,12 @@ Client& ClientList::client_of(int pid, TimePoint now) {
   return clients_.emplace_back(Client{pid, ClientState::kAsked, now});
 }
 
-bool ClientList::has_file(const Client& client) const { return exists_(written_log_file(plan_.log_file, client.pid)); }
+bool ClientList::has_file(const Client& client) const {
+  return is_trace_(written_log_file(plan_.log_file, client.pid));
+}
 
 bool ClientList::has_stand_in(const Client& client) const {
-  return exists_(written_log_file(stand_in_log_file(plan_.log_file), client.pid));
+  return is_trace_(written_log_file(stand_in_log_file(plan_.log_file), client.pid));
 }
 
 bool ClientList::is_stand_in_wanted(const Client& client, TimePoint now) const {
@@ -53,9 +62,10 @@ void ClientList::look_for_files() {
     if (has_file(client)) client.state = ClientState::kDone;
 }
 
-bool ClientList::all_are_recorded() const {
-  return !clients_.empty() && std::ranges::all_of(clients_, [this](const Client& client) {
-    return client.state == ClientState::kDone || has_file(client) || has_stand_in(client);
+bool ClientList::all_are_recorded(TimePoint now) const {
+  return !clients_.empty() && std::ranges::all_of(clients_, [&](const Client& client) {
+    if (client.state == ClientState::kDone || has_file(client)) return true;
+    return now - client.first_asked >= kPatienceBeyond * plan_.patience && has_stand_in(client);
   });
 }
 

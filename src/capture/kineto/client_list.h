@@ -40,8 +40,8 @@ class ClientList {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // `exists` says whether a file is there; a test has its own.
-  ClientList(CapturePlan plan, std::function<bool(const std::string&)> exists);
+  // `is_trace` says whether a file is there, and worth having; where not, the process is told again.
+  ClientList(CapturePlan plan, std::function<bool(const std::string&)> is_trace);
 
   // The text to answer with: a configuration, or nothing to do.
   std::string answer(const ConfigurationRequest& request, TimePoint now);
@@ -50,8 +50,8 @@ class ClientList {
   void look_for_files();
 
   const std::vector<Client>& clients() const { return clients_; }
-  // There is at least one, and each has a file, be it one that stands in.
-  bool all_are_recorded() const;
+  // There is at least one, and each has a file. One that stands in counts when nothing better is to be expected.
+  bool all_are_recorded(TimePoint now) const;
 
  private:
   Client& client_of(int pid, TimePoint now);
@@ -62,7 +62,7 @@ class ClientList {
   KinetoRequest request_by_time(const std::string& log_file) const;
 
   CapturePlan plan_;
-  std::function<bool(const std::string&)> exists_;
+  std::function<bool(const std::string&)> is_trace_;
   std::vector<Client> clients_;
 };
 

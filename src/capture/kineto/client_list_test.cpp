@@ -55,15 +55,15 @@ TEST_F(Clients, each_process_has_its_own_state) {
   clients.answer(from(7), start_);
   files_.insert("/runs/a_7.json");
   EXPECT_NE(clients.answer(from(8), start_), "");
-  EXPECT_FALSE(clients.all_are_recorded());
+  EXPECT_FALSE(clients.all_are_recorded(start_));
   files_.insert("/runs/a_8.json");
-  EXPECT_TRUE(clients.all_are_recorded());
+  EXPECT_TRUE(clients.all_are_recorded(start_));
   clients.look_for_files();
   EXPECT_EQ(clients.clients()[0].state, ClientState::kDone);
   EXPECT_EQ(clients.clients()[1].state, ClientState::kDone);
 }
 
-TEST_F(Clients, nobody_is_not_everybody) { EXPECT_FALSE(list(by_steps_).all_are_recorded()); }
+TEST_F(Clients, nobody_is_not_everybody) { EXPECT_FALSE(list(by_steps_).all_are_recorded(start_)); }
 
 TEST_F(Clients, time_stands_in_for_steps_that_do_not_come_and_gives_way_to_them) {
   ClientList clients = list(either_);
@@ -72,9 +72,9 @@ TEST_F(Clients, time_stands_in_for_steps_that_do_not_come_and_gives_way_to_them)
   const std::string stand_in = clients.answer(from(7), start_ + seconds(10));
   EXPECT_FALSE(is_by_steps(stand_in));
   EXPECT_TRUE(stand_in.starts_with("ACTIVITIES_LOG_FILE=/runs/a_time.json\n"));
-  EXPECT_FALSE(clients.all_are_recorded());
   files_.insert("/runs/a_time_7.json");
-  EXPECT_TRUE(clients.all_are_recorded());
+  EXPECT_FALSE(clients.all_are_recorded(start_ + seconds(39)));
+  EXPECT_TRUE(clients.all_are_recorded(start_ + seconds(40)));
   EXPECT_TRUE(is_by_steps(clients.answer(from(7), start_ + seconds(11))));
   EXPECT_EQ(clients.clients()[0].state, ClientState::kAsked);
 }

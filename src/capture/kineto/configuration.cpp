@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <fstream>
 
 namespace telltale::capture {
 namespace {
@@ -53,6 +55,21 @@ std::string written_log_file(const std::string& log_file, int pid) {
   const std::size_t ending = path.find(".json");
   if (ending != std::string::npos) path.insert(ending, fmt::format("_{}", pid));
   return path;
+}
+
+bool has_operators(const std::string& trace_file) {
+  constexpr std::string_view kMark = "\"cpu_op\"";
+  std::ifstream file(trace_file, std::ios::binary);
+  std::string text(1 << 16, '\0');
+  std::size_t kept = 0;  // of the end of the part before, where a mark may have begun
+  while (file) {
+    file.read(text.data() + kept, static_cast<std::streamsize>(text.size() - kept));
+    const std::string_view part(text.data(), kept + static_cast<std::size_t>(file.gcount()));
+    if (part.find(kMark) != std::string_view::npos) return true;
+    kept = std::min(part.size(), kMark.size() - 1);
+    std::memmove(text.data(), part.data() + part.size() - kept, kept);
+  }
+  return false;
 }
 
 bool is_plain_log_file(std::string_view log_file) {

@@ -1,4 +1,5 @@
-// What PyTorch's profiler is told to record, as the lines of text that it reads. Pure functions.
+// What PyTorch's profiler is told to record, as the lines of text that it reads. Pure functions, but for
+// has_operators().
 #pragma once
 
 #include <chrono>
@@ -29,6 +30,10 @@ std::string client_configuration(std::string_view existing_lines);
 
 // Where the profiler writes when it was given `log_file`: it puts the pid before the first ".json" of the whole path.
 std::string written_log_file(const std::string& log_file, int pid);
+
+// Whether an operator ran in what the profiler wrote: a trace from before a program begins its work has none, and is
+// none. False also when there is no such file.
+bool has_operators(const std::string& trace_file);
 
 // True when the profiler takes the path as it stands: it reads lines of KEY=VALUE with comments, trims them, and newer
 // versions refuse "..".

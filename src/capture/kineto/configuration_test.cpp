@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace telltale::capture {
 namespace {
 
@@ -53,6 +56,24 @@ TEST(Configuration, paths_that_its_lines_cannot_hold_are_known) {
   for (const char* path : {"a.json", "/a=b/a.json", "/a#b/a.json", "/x.json/a.json", "/runs/../a.json", "/a\nb.json",
                            "/runs/a.json.gz", "/runs/a..b.json", ""})
     EXPECT_FALSE(is_plain_log_file(path)) << path;
+}
+
+TEST(Configuration, a_trace_in_which_nothing_ran_is_told_from_others) {
+  const std::string path = testing::TempDir() + "has_operators.json";
+  const auto written = [&](const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+    return has_operators(path);
+  };
+  const std::string mark = "\"cat\": \"cpu_op\"";
+  EXPECT_FALSE(has_operators("/no/such/file.json"));
+  EXPECT_FALSE(written(""));
+  EXPECT_FALSE(written("{\"cat\": \"overhead\", \"name\": \"cpu_op\\\""));
+  EXPECT_TRUE(written(mark));
+  // Wherever it stands among the parts in which the file is read.
+  for (std::size_t before = 65516; before < 65556; ++before)
+    EXPECT_TRUE(written(std::string(before, 'x') + mark + std::string(100, 'x'))) << before;
+  EXPECT_FALSE(written(std::string(200'000, 'x')));
+  std::filesystem::remove(path);
 }
 
 }  // namespace
