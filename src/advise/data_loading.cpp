@@ -1,6 +1,11 @@
 #include "advise/data_loading.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
 
 #include "advise/covering_calls.h"
 
@@ -12,6 +17,24 @@ constexpr Nanoseconds kReadyBatch = 200 * 1'000;
 // Eight workers make batches about this many times as fast as one does, or as the program itself: measured 4.6 times
 // where the loader remained the bottleneck.
 constexpr Nanoseconds kSpeedOfWorkers = 5;
+constexpr int kWorkers = 8;
+
+// How many processors the recorder says the program may use; nothing where it does not say.
+std::optional<int> processors(const Trace& trace) {
+  const auto pair = std::ranges::find(trace.metadata, "processors", &std::pair<std::string, std::string>::first);
+  if (pair == trace.metadata.end()) return std::nullopt;
+  const std::string& value = pair->second;  // as JSON: "16"
+  const std::size_t digits = value.starts_with('"') ? 1 : 0;
+  int count = 0;
+  const auto read = std::from_chars(value.data() + digits, value.data() + value.size(), count);
+  return read.ec == std::errc() && count > 0 ? std::optional(count) : std::nullopt;
+}
+
+// One processor is the program's own.
+int workers_for(const Trace& trace) {
+  const std::optional<int> known = processors(trace);
+  return known ? std::clamp(*known - 1, 1, kWorkers) : kWorkers;
+}
 
 // The iterator's name says so, and stands in traces without stacks too; else fetching from the dataset does.
 bool makes_batches_itself(const Facts& facts, const std::vector<EventId>& calls) {
@@ -35,8 +58,9 @@ Nanoseconds saved_by_workers(const Facts& facts, const DataLoading& loading) {
     for (EventId event = call; event < end; ++event) edit.scale_event(facts.trace, event, static_cast<float>(factor));
   }
   // Workers that are waited for are busy all the time: a batch takes them the whole step.
+  const Nanoseconds speed = std::min<Nanoseconds>(kSpeedOfWorkers, loading.workers);
   const Nanoseconds made_in = loading.is_in_main_process ? std::min(loading.recorded, facts.step) : facts.step;
-  return std::max<Nanoseconds>(0, std::min(facts.saved_by(edit), facts.step - made_in / kSpeedOfWorkers));
+  return std::max<Nanoseconds>(0, std::min(facts.saved_by(edit), facts.step - made_in / speed));
 }
 
 }  // namespace
@@ -47,6 +71,7 @@ DataLoading data_loading(const Facts& facts) {
   if (loading.calls.empty()) return loading;
   loading.recorded = time_in(facts, loading.calls);
   loading.is_in_main_process = makes_batches_itself(facts, loading.calls);
+  loading.workers = workers_for(facts.trace);
   loading.saved = saved_by_workers(facts, loading);
   return loading;
 }

@@ -91,7 +91,7 @@ class Command(unittest.TestCase):
                                   env=dict(os.environ, PYTHONUNBUFFERED="1"))
             print(done.stdout, done.stderr, sep="\n")
             self.assertEqual(done.returncode, 0)
-            self.assertIn("step 0: loss", done.stdout)
+            self.assertIn("epoch 2: loss", done.stdout)
             self.assertRegex(done.stderr, re.compile(r"NVIDIA .* steps"))
             self.assertIn("Each step waits for its batch", done.stderr)
             top = subprocess.run([TELLTALE, "top", "--by", "kernel", "--limit", "3", "run.json"], cwd=folder,

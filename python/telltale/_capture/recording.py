@@ -91,6 +91,7 @@ class Recording:
         import torch
 
         _recorder.metadata("torch", torch.__version__)
+        _recorder.metadata("processors", str(len(os.sched_getaffinity(0))))
         recorded = {name: value for name, value in asdict(self.wanted).items() if isinstance(value, bool)}
         _recorder.metadata("recorded", json.dumps(recorded))
         for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):

@@ -9,20 +9,25 @@
 namespace telltale {
 namespace {
 
-// How many workers a loader has is not recorded, nor how many the machine can feed.
+// How many workers a loader has is not recorded.
 constexpr double kUncertainty = 0.2;
 
 Fix fix_for(const DataLoading& loading) {
-  constexpr const char* kCode =
-      "- loader = DataLoader(dataset, batch_size)\n"
-      "+ loader = DataLoader(dataset, batch_size, num_workers=8, pin_memory=True, persistent_workers=True)";
   if (loading.is_in_main_process)
-    return {"loader_workers", "Let worker processes make the batches ahead: num_workers=8 or more.", kCode};
+    return {"loader_workers",
+            fmt::format("Let worker processes make the batches ahead: num_workers={}{}.", loading.workers,
+                        loading.workers < 8 ? ", as many as there are processors for" : " or more"),
+            fmt::format("- loader = DataLoader(dataset, batch_size)\n"
+                        "+ loader = DataLoader(dataset, batch_size, num_workers={}, pin_memory=True, "
+                        "persistent_workers=True)",
+                        loading.workers)};
   return {"loader_workers",
           "Give the loader more workers or a larger prefetch_factor; when the cores are all busy, make the transforms "
           "cheaper or move them to the GPU.",
-          "- loader = DataLoader(dataset, batch_size, num_workers=1)\n"
-          "+ loader = DataLoader(dataset, batch_size, num_workers=8, prefetch_factor=4, persistent_workers=True)"};
+          fmt::format("- loader = DataLoader(dataset, batch_size, num_workers=1)\n"
+                      "+ loader = DataLoader(dataset, batch_size, num_workers={}, prefetch_factor=4, "
+                      "persistent_workers=True)",
+                      loading.workers)};
 }
 
 std::vector<Finding> find(const Facts& facts) {
@@ -50,7 +55,9 @@ const Rule kDataLoadingRule = {
      "Calls of the data loader on the thread that feeds the device, for which the device has to wait.",
      "CPU activities; torch's own annotation of the loader is enough, stacks add the line.",
      "The steps are replayed with batches that are ready when they are asked for; but no step becomes shorter than "
-     "eight workers need for a batch, which is a fifth of what one needs.",
+     "eight workers need for a batch, which is a fifth of what one needs; with fewer, where the recording says how "
+     "many "
+     "processors there are for them.",
      "Promised and gained, in percent of the step: 78 and 79 (loader_no_workers), 80 and 78 (one_loader_worker)."},
     find};
 

@@ -49,6 +49,24 @@ TEST(DataLoadingRule, workers_make_batches_no_more_than_five_times_as_fast) {
   EXPECT_NE(workers[0].fix.text.find("more workers"), std::string::npos);
 }
 
+TEST(DataLoadingRule, promises_no_more_workers_than_there_are_processors) {
+  Trace trace = training(kOwnLoader, 90 * kMillisecond, 10 * kMillisecond, true);
+  trace.metadata.emplace_back("processors", "\"4\"");
+  const std::vector<Finding> findings = findings_of(trace, "data_loading");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 100 - 90.0 / 3, kClose);
+  EXPECT_NE(findings[0].fix.text.find("num_workers=3, as many as there are processors for"), std::string::npos);
+  EXPECT_NE(findings[0].fix.code.find("num_workers=3"), std::string::npos);
+
+  // What loads on the only other processor takes as long as it did; the rest is done meanwhile.
+  trace.metadata.back().second = "\"2\"";
+  EXPECT_NEAR(likely_ms(findings_of(trace, "data_loading").at(0)), 100 - 90, kClose);
+  for (const char* odd : {"\"\"", "\"many\"", "\"-1\"", "[]", "\"64\""}) {
+    trace.metadata.back().second = odd;
+    EXPECT_NEAR(likely_ms(findings_of(trace, "data_loading").at(0)), 100 - 90.0 / 5, kClose) << odd;
+  }
+}
+
 TEST(DataLoadingRule, is_silent_when_the_device_has_work_meanwhile) {
   EXPECT_TRUE(findings_of(training(kOwnLoader, 10 * kMillisecond, 30 * kMillisecond, false), "data_loading").empty());
 }
