@@ -4,14 +4,18 @@
     run_commands.py --path FOLDER_OF_TELLTALE --root REPOSITORY [FILE.md …]      default: all our documentation
 
 A command is a line after "$ " in a ```console block; the lines below it, up to the next command, are what it prints.
-"…" there stands for any text within a line and, alone on a line, for any number of lines. A command that shows no
-output may print what it likes. It must succeed, either way. A ```sh block is a script that must succeed.
+"…" there stands for any text within a line and, alone on a line, for any number of lines. Behind the comment
+"<!-- numbers vary -->" any number may stand for another one. A command that shows no output may print what it likes. It
+must succeed, either way. A ```sh block is a script that must succeed.
+
+`python` is the interpreter that runs this script. A command that calls it is left out where that has no torch.
 
 The commands run in a scratch folder that looks like the repository's root, so that what they write is thrown away;
 only `make` runs in the root itself, where it finds what is built already.
 """
 
 import argparse
+import importlib.util
 import os
 import re
 import subprocess
@@ -23,6 +27,9 @@ from pathlib import Path
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ANY = "…"
 
+VARIES = "<!-- numbers vary -->\n"
+NUMBER = re.compile(r"\d[\d.,]*")
+
 # These run the tests, take minutes or write outside the repository: that they exist is all that is checked.
 ONLY_LOOKED_UP = re.compile(r"^make (test|wheel|bench|fuzz|lint|format|install|clean)\b")
 
@@ -32,6 +39,7 @@ class Command:
     line: int
     text: str
     output: list = field(default_factory=list)
+    varies: bool = False  # the numbers that it prints
 
 
 def commands_in(markdown):
@@ -48,9 +56,10 @@ def commands_in(markdown):
                 sys.exit(f"line {line}: a command outside of a ```console block, where nobody runs it")
             continue
         first_in_block = len(found)
+        varies = markdown.endswith(VARIES, 0, block.start())
         for number, text in enumerate(body.splitlines(), line + 1):
             if text.startswith("$ "):
-                found.append(Command(number, text[2:]))
+                found.append(Command(number, text[2:], varies=varies))
             elif len(found) == first_in_block:
                 sys.exit(f"line {number}: output before the first command of its block")
             else:
@@ -58,14 +67,22 @@ def commands_in(markdown):
     return found
 
 
-def pattern_of(output):
+def pattern_of_text(text, varies):
+    """What matches a part of a line; its numbers and the spaces around them stand for any others where they vary."""
+    if not varies:
+        return re.escape(text)
+    parts = [re.sub(r"(\\ )+", " +", re.escape(part)) for part in NUMBER.split(text)]
+    return NUMBER.pattern.join(parts)
+
+
+def pattern_of(output, varies=False):
     """The regular expression that text printed as `output` says must match."""
     lines = []
     for line in output:
         if line.strip() == ANY:
             lines.append(r"(?:.*\n)*?")
         else:
-            lines.append(".*".join(map(re.escape, line.split(ANY))) + r"\n")
+            lines.append(".*".join(pattern_of_text(part, varies) for part in line.split(ANY)) + r"\n")
     return re.compile("".join(lines))
 
 
@@ -85,9 +102,16 @@ def failure_of(command, root, scratch, environment):
     if result.returncode != 0:
         return f"ends with {result.returncode}:\n{result.stdout}"
     shown, printed = trimmed(command.output), trimmed(result.stdout.splitlines())
-    if shown and not pattern_of(shown).fullmatch("".join(line + "\n" for line in printed)):
+    if shown and not pattern_of(shown, command.varies).fullmatch("".join(line + "\n" for line in printed)):
         return "\n".join(["prints", *printed, "but is shown to print", *shown])
     return None
+
+
+def can_run(command):
+    """Installing for the user is never tried; what calls Python wants torch."""
+    if command.text.startswith("pip install"):
+        return False
+    return importlib.util.find_spec("torch") is not None or not re.search(r"-- (python|torchrun)\b", command.text)
 
 
 def documentation(root):
@@ -97,7 +121,7 @@ def documentation(root):
 
 def failures_in(markdown, root, environment):
     """Runs the commands of one file, prints what is wrong, and returns how many failed."""
-    commands = commands_in(markdown.read_text())
+    commands = [command for command in commands_in(markdown.read_text()) if can_run(command)]
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for entry in root.iterdir():
@@ -118,7 +142,8 @@ def main():
     parser.add_argument("markdown", type=Path, nargs="*")
     arguments = parser.parse_args()
 
-    environment = os.environ | {"PATH": f"{arguments.path}:{os.environ['PATH']}", "NO_COLOR": "1", "COLUMNS": "100"}
+    folders = [str(arguments.path), str(Path(sys.executable).parent), os.environ["PATH"]]
+    environment = os.environ | {"PATH": ":".join(folders), "NO_COLOR": "1", "COLUMNS": "100"}
     files = arguments.markdown or documentation(arguments.root)
     failures = sum(failures_in(markdown, arguments.root.resolve(), environment) for markdown in files)
     return 1 if failures else 0
