@@ -12,6 +12,21 @@ std::vector<bool> names_left_out(const InternedStrings& strings) {
   return left_out;
 }
 
+// A step that a recorder found by itself begins in the middle of one function and ends in that of another, so that no
+// function nests in it, or it in a function. Where the functions are left out, it does contain what they called.
+void adopt_into_steps(const Trace& trace, CallTree& tree) {
+  const Events& events = trace.events;
+  for (const Step& step : trace.steps) {
+    if (!tree.is_call[step.event]) continue;
+    const Track& track = trace.tracks[events.track[step.event]];
+    for (EventId inner = step.event + 1; inner < track.first_event + track.event_count; ++inner) {
+      if (events.start[inner] >= events.end(step.event)) break;
+      if (tree.parent[inner] == kNoEvent && events.end(inner) <= events.end(step.event))
+        tree.parent[inner] = step.event;
+    }
+  }
+}
+
 }  // namespace
 
 bool is_left_out_by_torch(std::string_view name) {
@@ -48,6 +63,7 @@ CallTree call_tree(const Trace& trace, const CallTreeOptions& options) {
     tree.is_call[event] = true;
     if (parent != kNoEvent && children[parent] != kChildren) ++children[parent];
   }
+  adopt_into_steps(trace, tree);
   if (!options.as_torch) return tree;
 
   for (EventId event = 0; event < count; ++event) {

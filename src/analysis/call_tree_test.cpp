@@ -25,6 +25,29 @@ TEST(CallTree, skips_kinds_that_are_not_asked_for) {
   EXPECT_TRUE(tree.is_call[sketch.id(inner)]);
 }
 
+TEST(CallTree, a_step_across_functions_contains_what_they_called) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  sketch.event(main, Kind::kPython, "train_step", 0, 100);
+  const auto before = sketch.op(main, "aten::mm", 10, 80);
+  const auto step = sketch.event(main, Kind::kAnnotation, "ProfilerStep#1", 90, 190);
+  const auto second = sketch.event(main, Kind::kPython, "train_step", 100, 200);
+  const auto outer = sketch.op(main, "aten::linear", 110, 150);
+  const auto inner = sketch.op(main, "aten::addmm", 120, 140);
+  const auto across = sketch.op(main, "aten::relu", 180, 195);
+  const Trace trace = sketch.build();
+
+  const CallTree tree = call_tree(trace, {{Kind::kOperator, Kind::kAnnotation}});
+  EXPECT_EQ(tree.parent[sketch.id(outer)], sketch.id(step));
+  EXPECT_EQ(tree.parent[sketch.id(inner)], sketch.id(outer));
+  EXPECT_EQ(tree.parent[sketch.id(before)], kNoEvent);
+  EXPECT_EQ(tree.parent[sketch.id(across)], kNoEvent);
+  EXPECT_EQ(tree.parent[sketch.id(second)], kNoEvent);
+  // With the functions in the tree, it stands beside them.
+  EXPECT_EQ(call_tree(trace, {{Kind::kOperator, Kind::kAnnotation, Kind::kPython}}).parent[sketch.id(outer)],
+            sketch.id(second));
+}
+
 TEST(CallTree, folds_an_only_child_of_the_same_name_as_torch_does) {
   TraceSketch sketch;
   const TrackId main = sketch.thread("main");

@@ -98,7 +98,7 @@ def _find_compiler() -> list[str]:
 
 
 def _cuda_headers(torch: TorchPlace) -> list[Path]:
-    """Where cuda_runtime_api.h is, which torch's own CUDA headers need; a toolkit or NVIDIA's Python packages have it."""
+    """Where cuda_runtime_api.h is, which torch's CUDA headers need: in a toolkit, or in NVIDIA's Python packages."""
     homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
     folders = [Path(home) / "include" for home in homes if home]
     folders += sorted((torch.folder.parent / "nvidia").glob("*/include"))
@@ -113,7 +113,7 @@ def _command(compiler: list[str], torch: TorchPlace, wants_cuda: bool) -> list[s
     if headers:
         words += ["-DTELLTALE_WITH_CUDA", f"-I{headers[0]}", "-lc10_cuda"]
     lib = _PACKAGE / "lib"
-    return words + [f"-L{lib}", f"-Wl,-rpath,{lib}", "-ltelltale"]
+    return [*words, f"-L{lib}", f"-Wl,-rpath,{lib}", "-ltelltale"]
 
 
 def _key(compiler: list[str], torch: TorchPlace, attempts: list[list[str]]) -> str:
@@ -155,7 +155,8 @@ def _compile(attempts: list[list[str]], library: Path, torch: TorchPlace) -> Non
     unfinished = library.with_name(f"adapter.{os.getpid()}.so")
     failure = ""
     for command in attempts:
-        done = subprocess.run([*command, "-o", str(unfinished)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        words = [*command, "-o", str(unfinished)]
+        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode == 0:
             os.replace(unfinished, library)
             _say(f"… done in {time.monotonic() - began:.1f} s; it is kept in {library.parent}")
