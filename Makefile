@@ -28,6 +28,7 @@ bench: ## Measure our speed and memory beside our peers'
 	@tools/setup bench
 	@bench/run
 	@bench/recording/run
+	@bench/torch/run
 
 lint: ## Check the formatting and run clang-tidy
 	@tools/setup lint
