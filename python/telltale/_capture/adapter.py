@@ -13,13 +13,13 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from telltale._capture.say import say
 from telltale._capture.torch_place import TorchPlace, find_torch
 
 _PACKAGE = Path(os.path.abspath(__file__)).parent.parent  # as imported: a build folder has links
@@ -150,7 +150,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _compile(attempts: list[list[str]], library: Path, torch: TorchPlace) -> None:
-    _say(f"compiling the adapter for PyTorch {torch.version}, once …")
+    say(f"compiling the adapter for PyTorch {torch.version}, once …")
     began = time.monotonic()
     unfinished = library.with_name(f"adapter.{os.getpid()}.so")
     failure = ""
@@ -159,7 +159,7 @@ def _compile(attempts: list[list[str]], library: Path, torch: TorchPlace) -> Non
         done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode == 0:
             os.replace(unfinished, library)
-            _say(f"… done in {time.monotonic() - began:.1f} s; it is kept in {library.parent}")
+            say(f"… done in {time.monotonic() - began:.1f} s; it is kept in {library.parent}")
             return
         failure = done.stderr
     (library.parent / "failed.log").write_text(failure)
@@ -169,7 +169,3 @@ def _compile(attempts: list[list[str]], library: Path, torch: TorchPlace) -> Non
 def _first_error(output: str) -> str:
     lines = [line for line in output.splitlines() if "error" in line]
     return (lines or output.splitlines() or ["the compiler says nothing"])[0].strip()
-
-
-def _say(words: str) -> None:
-    print(f"telltale: {words}", file=sys.stderr, flush=True)

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import atexit
-import sys
 import threading
 from typing import Any
+
+from telltale._capture.say import say
 
 _recording: Any = None
 
@@ -18,12 +19,12 @@ def before_torch(config: dict[str, Any]) -> bool:
     try:
         from telltale._capture.adapter import AdapterUnavailable, build_adapter
     except ImportError as error:
-        _say(f"the recorder does not load into this Python ({error}); PyTorch's own profiler is asked instead")
+        say(f"the recorder does not load into this Python ({error}); PyTorch's own profiler is asked instead")
         return False
     try:
         build_adapter()
     except AdapterUnavailable as reason:
-        _say(f"no adapter of our own: {reason}; PyTorch's own profiler is asked instead")
+        say(f"no adapter of our own: {reason}; PyTorch's own profiler is asked instead")
         return False
     return True
 
@@ -50,7 +51,7 @@ def after_torch(config: dict[str, Any]) -> None:
     try:
         recording.start()
     except Exception as error:  # the user's program goes on, whatever happens to us
-        _say(f"nothing is recorded in this process: {error}")
+        say(f"nothing is recorded in this process: {error}")
         return
     _recording = recording
     atexit.register(_stop)
@@ -68,8 +69,4 @@ def _stop() -> None:
     try:
         recording.stop()
     except Exception as error:
-        _say(f"the recording could not be ended: {error}")
-
-
-def _say(words: str) -> None:
-    print(f"telltale: {words}", file=sys.stderr, flush=True)
+        say(f"the recording could not be ended: {error}")

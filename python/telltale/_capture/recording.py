@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from telltale._capture.adapter import Adapter, load_adapter
 from telltale._capture.collections_of_garbage import unwatch_collections, watch_collections
 from telltale._capture.modules import ModuleWatch
 from telltale._capture.python_paths import own_folder, path_prefixes
+from telltale._capture.say import say, say_once
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Recording:
         _recorder.start(self.path, **self._session)
         self._is_started = True
         if not adapter.start(self.wanted.adapter_options()):
-            _say("memory of the host is not recorded: an allocator that is not torch's own is in use")
+            say("memory of the host is not recorded: an allocator that is not torch's own is in use")
         watch_collections()
         if self.wanted.modules:
             self._modules.start()
@@ -98,8 +98,6 @@ class Recording:
             if name in os.environ:
                 _recorder.metadata(name.lower(), os.environ[name])
         if torch.version.cuda is not None and os.path.exists("/dev/nvidiactl"):
-            _say("kernels on the GPU are not recorded by this engine yet; `telltale record --engine kineto` has them")
-
-
-def _say(words: str) -> None:
-    print(f"telltale: {words}", file=sys.stderr, flush=True)
+            say_once(
+                "kernels on the GPU are not recorded by this engine yet; `telltale record --engine kineto` has them"
+            )
