@@ -44,6 +44,29 @@ for batch in torch.utils.data.DataLoader(Squares(), batch_size=2, num_workers=2)
 """
 
 
+FORKING = """
+import os, threading
+is_over = threading.Event()
+def allocate():
+    while not is_over.is_set():
+        with torch.profiler.record_function("allocating"):
+            torch.ones(100).add(1)
+threads = [threading.Thread(target=allocate) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for _ in range(60):
+    pid = os.fork()
+    if pid == 0:
+        with torch.profiler.record_function("in the child"):
+            torch.ones(100).add(1)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+is_over.set()
+for thread in threads:
+    thread.join()
+"""
+
+
 class Process(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -82,6 +105,12 @@ class Process(unittest.TestCase):
         done = subprocess.run([TELLTALE, "analyze", "--json", self.files()[0]], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(json.loads(done.stdout)["step"]["count"], 0)
+
+    def test_that_forks_amid_its_threads_leaves_no_child_hanging(self):
+        process = self.start(TRAINING + FORKING)
+        process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(len(self.files()), 61)
 
     def test_and_the_workers_of_its_loader_have_a_file_each(self):
         process = self.start(TRAINING + LOADER)

@@ -100,6 +100,22 @@ class PythonCalls(Case):
         self.assertEqual(self.calls(work)["recursive"], 18)
         self.assertEqual(len({span["tid"] for span in self.recorded.python if span["name"].endswith(": leaf")}), 3)
 
+    def test_of_threads_that_outlive_the_recording_end_with_it(self):
+        turn, done = threading.Event(), threading.Event()
+
+        def work_on():
+            done.set()
+            turn.wait()
+            recursive(5)
+
+        thread = threading.Thread(target=work_on)
+        self.calls(lambda: (thread.start(), done.wait()))
+        _recorder.start(self.path)  # without Python calls
+        turn.set()
+        thread.join()
+        _recorder.stop()
+        self.assertEqual(Recorded(self.path).python, [])
+
     def test_stop_at_the_budget(self):
         calls = self.calls(lambda: [leaf() for _ in range(1000)], budget=50)
         self.assertEqual(sum(calls.values()), 50)

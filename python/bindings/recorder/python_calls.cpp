@@ -128,7 +128,8 @@ void begin_open_calls() {
 // ---- Before 3.12: the interpreter's profile function, of each thread ----
 
 int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
-  if (!telltale_is_recording()) return 0;
+  if (!tracer.is_active) PyEval_SetProfile(nullptr, nullptr);  // a thread that the end of the recording could not reach
+  if (!tracer.is_active || !telltale_is_recording()) return 0;
   switch (what) {
     case PyTrace_CALL: {
       PyCodeObject* const code = PyFrame_GetCode(frame);

@@ -4,6 +4,7 @@
 // it knows torch and telltale.h, and nothing else of Telltale. Its callbacks run on every thread of the user's program:
 // they hold no tensor beyond the call, take no lock that Python or a device could wait for, and let no exception out.
 #include <ATen/record_function.h>
+#include <pthread.h>
 #include <telltale/telltale.h>
 
 #include <atomic>
@@ -241,6 +242,10 @@ class OperatorCallback {
     }
   }
 
+  // Around fork().
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
   void activate(bool is_active) {
     {
       const std::lock_guard lock(mutex_);
@@ -292,6 +297,24 @@ void on_annotation_end(const at::RecordFunction& function, at::ObserverContext* 
   if (wants_steps() && steps.ends(function.name())) end_step();
 }
 
+void unlock_all() {
+  HostAllocator::instance().sizes().unlock();
+  steps.unlock();
+  operators.unlock();
+}
+
+// A thread that forks must not leave the child with locks that other threads held.
+void survive_forks() {
+  static const int registered = pthread_atfork(
+      [] {
+        operators.lock();
+        steps.lock();
+        HostAllocator::instance().sizes().lock();
+      },
+      [] { unlock_all(); }, [] { unlock_all(); });
+  static_cast<void>(registered);
+}
+
 }  // namespace
 }  // namespace telltale::torch_adapter
 
@@ -301,6 +324,7 @@ extern "C" {
 // Begins to tell the recorder what torch does. `wanted`: see Option. 1: all of it; 0: memory cannot be recorded.
 TELLTALE_API int telltale_torch_start(std::uint32_t wanted) {
   using namespace telltale::torch_adapter;
+  survive_forks();
   generation.fetch_add(1);
   options.store(wanted);
   steps.reset();

@@ -68,6 +68,14 @@ class BlockSizes {
     }
   }
 
+  // Around fork(): what another thread holds would stay locked in the child for ever.
+  void lock() {
+    for (Part& part : parts_) part.mutex.lock();
+  }
+  void unlock() {
+    for (Part& part : parts_) part.mutex.unlock();
+  }
+
  private:
   struct Part {
     std::mutex mutex;
@@ -118,6 +126,8 @@ class HostAllocator final : public c10::Allocator {
     if (inner_ != nullptr && c10::GetCPUAllocator() == this) c10::SetCPUAllocator(inner_, kPriority);
     sizes_.clear();
   }
+
+  BlockSizes& sizes() { return sizes_; }
 
   static HostAllocator& instance() {
     static auto* const allocator = new HostAllocator;  // for ever: blocks of it may outlive everything

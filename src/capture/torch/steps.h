@@ -44,6 +44,10 @@ class StepFinder {
     return source_ <= Source::kOptimizer && is_boundary(Source::kOptimizer, name);
   }
 
+  // Around fork().
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
  private:
   // Each is a better sign of a step than those before it.
   enum class Source : std::uint8_t { kNone, kAnnotation, kLoader, kOptimizer, kProgram };
