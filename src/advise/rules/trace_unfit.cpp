@@ -102,6 +102,10 @@ Fix fix_for(const Facts& facts) {
     return {"other", "Record again; a recorder with more memory, or one that may wait, drops nothing.",
             "+ options.memory_limit = 256 << 20;\n+ options.policy = TELLTALE_BLOCK;"};
   }
+  if (facts.trace.format == "tell") {
+    return {"other", "Record again: more steps, all of one kind, on a machine that does nothing else meanwhile.",
+            "+ telltale record --steps 20 -- python train.py"};
+  }
   return {"other", "Record again: some steps of warming up, then at least three that are alike, to the end.",
           "+ activities = [ProfilerActivity.CPU, ProfilerActivity.CUDA]\n"
           "+ with profile(activities=activities, schedule=schedule(wait=1, warmup=3, active=3)) as prof:\n"

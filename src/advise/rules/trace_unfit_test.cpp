@@ -41,6 +41,13 @@ TEST(TraceUnfitRule, tells_of_steps_that_vary) {
             "Take all numbers with care: its steps vary by 33 %.");
 }
 
+TEST(TraceUnfitRule, says_how_to_record_again_with_what_recorded) {
+  Trace trace = program_of({kMillisecond}).build();
+  EXPECT_NE(findings_of(trace, kRule).at(0).fix.code.find("prof.step()"), std::string::npos);
+  trace.format = "tell";
+  EXPECT_EQ(findings_of(trace, kRule).at(0).fix.code, "+ telltale record --steps 20 -- python train.py");
+}
+
 TEST(TraceUnfitRule, tells_of_launches_without_kernels) {
   ProgramSketch dropped = program_of({10 * kMillisecond, 10 * kMillisecond});
   dropped.run(Kind::kRuntime, "cudaLaunchKernel", kMicrosecond);
