@@ -164,6 +164,25 @@ class Misuse(unittest.TestCase):
         with telltale.torch.profile():
             torch.ones(2)
 
+    def test_one_inside_another_is_left_to_torch(self) -> None:
+        with telltale.torch.profile() as outer:
+            torch.ones(2)
+            with telltale.torch.profile() as inner:
+                torch.ones(2)
+        calls = [{row.key: row.count for row in profile.key_averages()}["aten::ones"] for profile in (outer, inner)]
+        self.assertEqual(calls, [2, 1])
+
+    def test_a_forked_child_leaves_the_recording_to_its_parent(self) -> None:
+        with telltale.torch.profile() as profile:
+            torch.ones(2)
+            child = os.fork()
+            if child == 0:
+                profile.stop()
+                os._exit(7)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
+            torch.ones(2)
+        self.assertEqual({row.key: row.count for row in profile.key_averages()}["aten::ones"], 2)
+
     def test_a_profile_may_be_started_and_stopped_again(self) -> None:
         profile = telltale.torch.profile()
         for count in (1, 2):

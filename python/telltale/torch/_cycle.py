@@ -44,6 +44,7 @@ class RecordedProfile(autograd_profiler.profile):
 
     def __init__(self, files: RecordingFiles, memory_limit: int, **arguments: Any) -> None:
         super().__init__(**{name: value for name, value in arguments.items() if name in _ACCEPTED})
+        self._function_events: Any = None
         self._files = files
         self._memory_limit = memory_limit
         self._accumulates = bool(arguments.get("acc_events"))
@@ -74,6 +75,7 @@ class RecordedProfile(autograd_profiler.profile):
         assert self._recording is not None
         if not self._accumulates:
             self.cycles = []
+        self._process = os.getpid()
         _set_profiler_enabled(True)
         began = time.perf_counter_ns()
         try:
@@ -98,6 +100,9 @@ class RecordedProfile(autograd_profiler.profile):
             notes.stop()
         try:
             recording.stop()
+        except RuntimeError:
+            if os.getpid() == self._process:  # a child that was forked meanwhile has nothing to stop
+                raise
         finally:
             _set_profiler_enabled(False)
         self._function_events = None
@@ -134,6 +139,20 @@ class RecordedProfile(autograd_profiler.profile):
                 "Use export_chrome_trace() instead."
             )
 
+    # Before 2.5 torch made the events at the end of a recording and held them under this name.
+    @property
+    def function_events(self) -> Any:
+        self._ensure_function_events()
+        return self._function_events
+
+    @function_events.setter
+    def function_events(self, events: Any) -> None:
+        self._function_events = events
+
+    def _check_finish(self) -> None:
+        """Results are made when they are asked for."""
+        self._ensure_function_events()
+
     def _ensure_function_events(self) -> None:
         self._refuse_if_only_traced()
         if self._function_events is not None:
@@ -157,7 +176,6 @@ class RecordedProfile(autograd_profiler.profile):
     ) -> Any:
         self._refuse_if_only_traced()
         if group_by_input_shape and group_by_stack_n > 0:  # rare: torch's own way
-            self._ensure_function_events()
             return self.function_events.key_averages(group_by_input_shape, group_by_stack_n)
         rows = [
             _rows.key_averages(cycle.trace, group_by_input_shape, group_by_stack_n, self.with_flops)

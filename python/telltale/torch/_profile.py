@@ -7,7 +7,6 @@ import inspect
 import json
 import os
 import shutil
-import sys
 from typing import Any
 
 import torch
@@ -15,14 +14,14 @@ import torch.profiler
 from torch.profiler import ProfilerActivity
 
 import telltale
-from telltale import _core
+from telltale import _core, _recorder
 from telltale._capture.adapter import AdapterUnavailable, load_adapter
+from telltale._capture.say import say_once
 from telltale.torch import _memory_timeline
 from telltale.torch._cycle import Cycle, RecordedProfile
 from telltale.torch._files import RecordingFiles
 
 _SCHEMA_VERSION = 1  # of Kineto's JSON
-_said: set[str] = set()
 
 
 class _Recorded(torch.profiler._KinetoProfile):
@@ -55,12 +54,14 @@ class _Recorded(torch.profiler._KinetoProfile):
         return True
 
     def _leave_to_torch(self, reason: str) -> bool:
-        _say_once(f"torch.profiler records instead of Telltale: {reason}")
+        say_once(f"torch.profiler records instead of Telltale: {reason}")
         return False
 
     # ---- When torch's class decides to record ----
 
     def prepare_trace(self) -> None:
+        if self._is_ours and self.profiler is None and _recorder.is_recording():
+            self._is_ours = self._leave_to_torch("another recording of this process is going on")
         if not self._is_ours:
             return super().prepare_trace()
         accumulates = getattr(self, "acc_events", False)
@@ -72,7 +73,7 @@ class _Recorded(torch.profiler._KinetoProfile):
                 self._files,
                 self._memory_limit,
                 use_cpu=True,
-                use_device=getattr(self, "use_device", None),
+                use_device=self.use_device or ("cuda" if ProfilerActivity.CUDA in self.activities else None),
                 record_shapes=self.record_shapes,
                 with_flops=self.with_flops,
                 profile_memory=self.profile_memory,
@@ -220,9 +221,3 @@ def _copy(source: str, target: str | os.PathLike[str]) -> None:
     is_compressed = os.fspath(target).endswith(".gz")
     with open(source, "rb") as read, (gzip.open if is_compressed else open)(target, "wb") as written:
         shutil.copyfileobj(read, written)
-
-
-def _say_once(words: str) -> None:
-    if words not in _said:
-        _said.add(words)
-        print(f"telltale: {words}", file=sys.stderr, flush=True)
