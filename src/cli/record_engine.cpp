@@ -76,7 +76,8 @@ bool has_visible_gpu() {
 }
 
 EngineChoice chosen_engine(Engine wanted, bool has_gpu, const std::optional<fs::path>& python) {
-  if (wanted == Engine::kKineto || (wanted == Engine::kAuto && has_gpu)) return {Engine::kKineto, {}, {}};
+  if (wanted == Engine::kKineto || (wanted == Engine::kAuto && has_gpu))
+    return {Engine::kKineto, python.value_or(fs::path()), {}};
   if (python) return {Engine::kTelltale, *python, {}};
   return {Engine::kKineto,
           {},
@@ -103,6 +104,7 @@ std::string attachment_text(const RecordOptions& options, const OutputName& name
                             const fs::path& marks) {
   const auto schedule = schedule_of(options);
   const nlohmann::json attachment = {
+      {"engine", choice.engine == Engine::kKineto ? "kineto" : "telltale"},
       {"path", (name.folder / (name.stem + "_%p.tell")).string()},
       {"package", choice.python.string()},
       {"marks", marks.string()},

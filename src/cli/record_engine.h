@@ -21,7 +21,7 @@ bool has_visible_gpu();
 
 struct EngineChoice {
   Engine engine = Engine::kKineto;  // never kAuto
-  std::filesystem::path python;     // for kTelltale
+  std::filesystem::path python;     // of the package; may be empty for kKineto
   std::string reason;               // a sentence where it is not what one would expect; else empty
 };
 EngineChoice chosen_engine(Engine wanted, bool has_gpu, const std::optional<std::filesystem::path>& python);

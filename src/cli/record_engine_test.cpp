@@ -36,7 +36,7 @@ TEST(RecordEngine, steps_are_a_schedule) {
   options.with_shapes = true;
   const auto text = attachment_text(options, kName, {Engine::kTelltale, kPython, ""}, "/tmp/x");
   const auto expected = nlohmann::json::parse(R"({
-    "path": "/runs/night_%p.tell", "package": "/opt/python", "marks": "/tmp/x", "steps": 5,
+    "engine": "telltale", "path": "/runs/night_%p.tell", "package": "/opt/python", "marks": "/tmp/x", "steps": 5,
     "schedule": {"skip_first": 0, "wait": 1, "warmup": 1, "active": 5, "repeat": 1},
     "seconds": null, "shapes": true, "stacks": false, "memory": false, "memory_limit": null})");
   EXPECT_EQ(nlohmann::json::parse(text), expected);

@@ -87,9 +87,8 @@ class Session {
     const fs::path configuration = work_.path() / "kineto.conf";
     write_client_configuration(configuration);
     std::vector<std::string> all = kineto_variables(work_.path(), log_file_, configuration);
-    if (choice_.engine == Engine::kKineto) {
-      all.emplace_back("KINETO_USE_DAEMON=1");
-    } else {
+    if (choice_.engine == Engine::kKineto) all.emplace_back("KINETO_USE_DAEMON=1");
+    if (!choice_.python.empty()) {
       for (auto& each : adapter_variables(choice_, attachment_text(options_, name_, choice_, work_.path())))
         all.push_back(std::move(each));
     }
@@ -109,6 +108,22 @@ class Session {
 
   void serve() {
     if (endpoint_) endpoint_->serve([this](const capture::ConfigurationRequest& request) { return answer(request); });
+    clients_.look_for_files();
+    for (const capture::Client& client : clients_.clients()) {
+      set_mark("told", client.pid, client.state != capture::ClientState::kDone);
+      set_mark("recording", client.pid, client.state == capture::ClientState::kRecording);
+    }
+  }
+
+  // For processes that are about to end: they wait while their profiler has something to write.
+  void set_mark(const std::string& kind, int pid, bool is_set) const {
+    const fs::path mark = mark_of(kind, pid);
+    std::error_code error;
+    if (is_set == is_file(mark)) return;
+    if (is_set)
+      std::ofstream{mark};
+    else
+      fs::remove(mark, error);
   }
 
   // With our adapter in the processes, only those are asked for a trace in which it could not work.
@@ -119,14 +134,13 @@ class Session {
     return is_meant ? clients_.answer(request, Clock::now()) : std::string();
   }
 
-  bool has_mark(const std::string& kind, int pid) const {
-    return is_file(work_.path() / fmt::format("{}_{}", kind, pid));
-  }
+  fs::path mark_of(const std::string& kind, int pid) const { return work_.path() / fmt::format("{}_{}", kind, pid); }
+  bool has_mark(const std::string& kind, int pid) const { return is_file(mark_of(kind, pid)); }
 
   // What the process's environment said, as we saw it or as our adapter wrote it into its mark.
   std::optional<int> rank_of(int pid) const {
     const auto seen = ranks_.find(pid);
-    std::ifstream mark(work_.path() / fmt::format("torch_{}", pid));
+    std::ifstream mark(mark_of("torch", pid));
     std::istringstream text(seen == ranks_.end() ? std::string(std::istreambuf_iterator<char>(mark), {})
                                                  : seen->second);
     int rank = 0;

@@ -101,6 +101,13 @@ class PyTorchsProfiler(Torch):
         self.assertIn("run.json · no GPU · 3 steps", done.stderr)
         self.assertTrue(self.info("run.json")["recorded"]["shapes"])
 
+    def test_a_process_that_ends_too_early_waits_for_its_trace(self):
+        # Two to three seconds: it is asked for far more steps than come.
+        done = self.record("--engine", "kineto", "--steps", 1000, "-o", "run.json", "--", sys.executable, self.script, 250)
+        self.assertEqual((done.returncode, done.stdout), (0, "training\nsteps 250\n"), done.stderr)
+        self.assertIn("telltale: waiting for PyTorch's profiler to write its trace …", done.stderr)
+        self.assertGreater(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2)
+
     def test_records_a_process_that_runs(self):
         process = self.start(sys.executable, self.script, FOR_EVER, stdout=-1, stderr=-1,
                              variables={"KINETO_USE_DAEMON": "1", "KINETO_IPC_SOCKET_DIR": self.folder})

@@ -45,6 +45,35 @@ def _attach_module(config: "dict[str, Any]") -> "Any":
         sys.path.remove(config["package"])
 
 
+def _let_profiler_finish(marks: str) -> None:
+    """Keeps a process that is about to end for as long as PyTorch's profiler needs to write what it has recorded.
+
+    Its trace is complete after so many steps; those that do not come any more are counted here, empty as they are. A
+    process that ends while it records crashes in it.
+    """
+    import time
+
+    from torch.autograd import profiler
+
+    told, recording = (os.path.join(marks, f"{kind}_{os.getpid()}") for kind in ("told", "recording"))
+    tracker = getattr(profiler, "KinetoStepTracker", None)
+    has_steps = tracker is not None and tracker.current_step() > 0
+    if not os.path.exists(recording) and not (has_steps and os.path.exists(told)):
+        return
+    was_recording = False
+    deadline = time.monotonic() + 3  # it says once a second that it records
+    while os.path.exists(told) and time.monotonic() < deadline:
+        if os.path.exists(recording) != was_recording:
+            if was_recording:
+                return
+            was_recording = True
+            deadline = time.monotonic() + 30
+            _say("waiting for PyTorch's profiler to write its trace …")
+        for _ in range(1000 if has_steps else 0):
+            profiler._kineto_step()
+        time.sleep(0.1)
+
+
 class TorchWatch:
     """A finder that finds nothing; it only sees the import of torch coming and stands around it."""
 
@@ -88,6 +117,8 @@ class TorchWatch:
 
             config = json.loads(self._text)
             _mark(config, "torch")
+            if config.get("engine") == "kineto":
+                return config, None
             attach = _attach_module(config)
             if attach.before_torch(config):
                 return config, attach
@@ -99,9 +130,12 @@ class TorchWatch:
 
     @staticmethod
     def _after(config: "dict[str, Any]", attach: "Any") -> None:
-        if attach is None:
-            return
         try:
-            attach.after_torch(config)
+            if attach is not None:
+                attach.after_torch(config)
+            elif "marks" in config:
+                import atexit
+
+                atexit.register(_let_profiler_finish, config["marks"])
         except Exception as error:  # nothing of ours may break the user's program
             _say(f"nothing is recorded in process {os.getpid()}: {error}")
