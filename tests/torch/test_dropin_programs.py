@@ -276,6 +276,31 @@ class Interface(unittest.TestCase):
         self.assertEqual({row.key: row.count for row in low.key_averages()}["aten::ones"], 1)
 
 
+class WithoutAReader(unittest.TestCase):
+    PROGRAM = """
+import sys
+sys.modules["telltale._core"] = None  # as in a build that only records
+import telltale.torch as profiler, torch
+with profiler.profile(profile_memory=True) as p:
+    torch.ones(2, 3)
+p.save(sys.argv[1])
+for ask in (p.key_averages, p.events, p.analyze, lambda: p.export_chrome_trace("x.json")):
+    try:
+        ask()
+    except profiler._profile.telltale.TelltaleError as error:
+        print(error)
+"""
+
+    def test_a_training_node_records_and_saves(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.tell")
+            done = subprocess.run([sys.executable, "-c", self.PROGRAM, path], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.count("this build of Telltale records but cannot read"), 4, done.stdout)
+            names = {row.name for row in telltale.load(path).top().rows}
+            self.assertIn("aten::ones", names)
+
+
 class WithoutAnAdapter(unittest.TestCase):
     PROGRAM = """
 import telltale.torch as profiler, torch, sys

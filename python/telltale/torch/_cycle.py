@@ -11,11 +11,11 @@ from typing import Any, Literal
 import torch.autograd.profiler as autograd_profiler
 from torch.profiler import ProfilerActivity
 
-from telltale import _core
 from telltale._capture import Recording, Wanted
 from telltale._capture.adapter import load_adapter
 from telltale.torch import _rows
 from telltale.torch._files import RecordingFiles
+from telltale.torch._reader import core
 from telltale.torch._tensor_notes import TensorNotes
 
 _ACCEPTED = set(inspect.signature(autograd_profiler.profile.__init__).parameters)
@@ -32,7 +32,7 @@ class Cycle:
     @property
     def trace(self) -> Any:
         if self._trace is None:
-            self._trace = _core.load(os.fsencode(self.path), 0)
+            self._trace = core().load(os.fsencode(self.path), 0)
         return self._trace
 
 

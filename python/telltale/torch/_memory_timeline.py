@@ -6,8 +6,8 @@ import gzip
 import json
 from typing import Any
 
-from telltale import _core
 from telltale.torch._memory_page import page
+from telltale.torch._reader import core
 from telltale.torch._tensor_notes import TensorNotes, number_of
 
 _PREEXISTING = 1  # of torch's actions; its time is not known
@@ -16,7 +16,7 @@ _PREEXISTING = 1  # of torch's actions; its time is not known
 def export(trace: Any, notes: TensorNotes | None, path: str, device: Any) -> None:
     """``.html``: a page; ``raw.json.gz``: each change; ``.json`` and ``.json.gz``: [times, sizes by category]."""
     noted = notes.to_bytes() if notes is not None else b""
-    changes, over_time = _core.torch_memory(trace, noted, number_of(device))
+    changes, over_time = core().torch_memory(trace, noted, number_of(device))
     if path.endswith(".html"):
         _write(path, page(over_time, str(device)))
     elif path.endswith("raw.json.gz"):

@@ -14,12 +14,13 @@ import torch.profiler
 from torch.profiler import ProfilerActivity
 
 import telltale
-from telltale import _core, _recorder
+from telltale import _recorder
 from telltale._capture.adapter import AdapterUnavailable, load_adapter
 from telltale._capture.say import say_once
 from telltale.torch import _memory_timeline
 from telltale.torch._cycle import Cycle, RecordedProfile
 from telltale.torch._files import RecordingFiles
+from telltale.torch._reader import core
 
 _SCHEMA_VERSION = 1  # of Kineto's JSON
 
@@ -161,7 +162,7 @@ class _Recorded(torch.profiler._KinetoProfile):
             "traceName": json.dumps(os.fspath(path)),
             **self._user_metadata,
         }
-        _core.write_kineto(os.fsencode(self._path(-1)), os.fsencode(path), list(values.items()))
+        core().write_kineto(os.fsencode(self._path(-1)), os.fsencode(path), list(values.items()))
         return None
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:

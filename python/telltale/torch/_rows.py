@@ -11,7 +11,7 @@ from typing import Any
 
 from torch.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
 
-from telltale import _core
+from telltale.torch._reader import core
 
 _USER_SCOPE, _BACKWARD_SCOPE = 7, 1  # of at::RecordScope
 _MEMORY = "[memory]"  # what torch calls an allocation outside of all operators
@@ -25,7 +25,7 @@ def _renamed(names: dict[str, Any], example: object) -> dict[str, Any]:
 def key_averages(trace: Any, by_shape: bool, stack_depth: int, with_flops: bool) -> list[Any]:
     """Torch's FunctionEventAvg, in torch's order: that of the first call."""
     rows: list[tuple[int, Any]] = []
-    for row in _core.torch_rows(trace, by_shape, stack_depth):
+    for row in core().torch_rows(trace, by_shape, stack_depth):
         name, first_start, is_annotation, calls, cpu, self_cpu, memory, self_memory, *rest = row
         device, self_device, flops, shapes, stack = rest
         average = _row(name)
@@ -58,7 +58,7 @@ def _row(name: str) -> Any:
 
 
 def _stray_row(trace: Any, by_shape: bool) -> list[tuple[int, Any]]:
-    strays = _core.torch_stray_memory(trace)
+    strays = core().torch_stray_memory(trace)
     if not strays:
         return []
     average = _row(_MEMORY)
@@ -86,7 +86,7 @@ def merged(lists: list[list[Any]]) -> list[Any]:
 def events(trace: Any, with_flops: bool) -> list[Any]:
     """Torch's FunctionEvent, with parents and children, in torch's order."""
     with _without_garbage_collection():
-        listed, inputs, stacks = _core.torch_events(trace)
+        listed, inputs, stacks = core().torch_events(trace)
         described = [_accepted(_inputs(*texts)) for texts in inputs]
         described.append(_accepted({"input_shapes": [], "concrete_inputs": [], "kwinputs": {}}))  # at -1: of no inputs
         result: list[Any] = []
@@ -154,7 +154,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _with_strays(result: list[Any], trace: Any) -> list[Any]:
-    strays = _core.torch_stray_memory(trace)
+    strays = core().torch_stray_memory(trace)
     for time, thread, on_host, on_device in strays:
         event = FunctionEvent(
             len(result) + 1, _MEMORY, thread, time / 1000, time / 1000, fwd_thread=thread, input_shapes=[], stack=[]
