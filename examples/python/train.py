@@ -23,7 +23,7 @@ class Pictures(Dataset):
 
 def main():
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    model = nn.Sequential(nn.Conv2d(3, 16, 3), nn.ReLU(), nn.Flatten(), nn.Linear(16 * 30 * 30, 10)).to(device)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(3 * 32 * 32, 64), nn.ReLU(), nn.Linear(64, 10)).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     loader = DataLoader(Pictures(), batch_size=32)
     for epoch in range(3):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import atexit
+import multiprocessing.util
 import threading
 from typing import Any
 
@@ -55,10 +56,16 @@ def after_torch(config: dict[str, Any]) -> None:
         return
     _recording = recording
     atexit.register(_stop)
+    # Children that multiprocessing forks leave without a word to atexit, but not without one to multiprocessing.
+    multiprocessing.util.register_after_fork(recording, _stop_with_child)
     if config.get("seconds"):
         timer = threading.Timer(float(config["seconds"]), _stop)
         timer.daemon = True
         timer.start()
+
+
+def _stop_with_child(_: Any) -> None:
+    multiprocessing.util.Finalize(None, _stop, exitpriority=0)
 
 
 def _stop() -> None:
