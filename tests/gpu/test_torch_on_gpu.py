@@ -93,7 +93,7 @@ class Command(unittest.TestCase):
             self.assertEqual(done.returncode, 0)
             self.assertIn("epoch 2: loss", done.stdout)
             self.assertRegex(done.stderr, re.compile(r"NVIDIA .* steps"))
-            self.assertIn("Each step waits for its batch", done.stderr)
+            self.assertIn("The GPU waits for the next batch", done.stderr)
             top = subprocess.run([TELLTALE, "top", "--by", "kernel", "--limit", "3", "run.json"], cwd=folder,
                                  capture_output=True, text=True)
             print(top.stdout, top.stderr)
