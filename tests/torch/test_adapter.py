@@ -115,7 +115,7 @@ class Operators(unittest.TestCase):
         record(work, shapes=True, memory=True, modules=True, stacks=True)
         from torch.nn.modules import module
         self.assertFalse(torch.autograd._profiler_enabled())
-        self.assertFalse(module._has_any_global_hook())
+        self.assertFalse(module._global_forward_pre_hooks or module._global_forward_hooks)
         self.assertEqual(len(gc.callbacks), 0)
         again = record(work)  # without the options of the first one
         self.assertEqual(again.memory, [])
@@ -137,6 +137,7 @@ class Memory(unittest.TestCase):
         self.assertEqual(recorded.memory[0]["Addr"], kept[0].data_ptr())
         self.assertEqual(recorded.memory[1]["Addr"], recorded.memory[2]["Addr"])
 
+    @unittest.skipIf(torch.__version__ < "2.4", "torch's own profiler told times in microseconds, and memory by them")
     def test_is_told_by_the_same_operators_as_in_torchs_own_profiler(self):
         work = training(small_model(), torch.ones(2, 8))
         with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as theirs:
@@ -193,6 +194,7 @@ class Modules(unittest.TestCase):
 
 
 class Steps(unittest.TestCase):
+    @unittest.skipIf(torch.__version__ < "2.4", "its compiler, once used, takes away the optimizers' annotations")
     def test_end_with_the_optimizer(self):
         recorded = record(training(small_model(), torch.ones(2, 8)), find_steps=True)
         steps = recorded.steps()
@@ -234,6 +236,7 @@ class Steps(unittest.TestCase):
         names = [step["name"] for step in record(work, find_steps=True).steps()]
         self.assertEqual(names, ["ProfilerStep#7", "ProfilerStep#8"])
 
+    @unittest.skipIf(torch.__version__ < "2.4", "its compiler, once used, takes away the optimizers' annotations")
     def test_with_two_optimizers_end_with_the_first_that_was_seen(self):
         one, two = nn.Linear(4, 4), nn.Linear(4, 4)
         adam, sgd = torch.optim.Adam(one.parameters()), torch.optim.SGD(two.parameters(), lr=0.1)

@@ -22,7 +22,7 @@ class ModuleWatch:
         import torch
         from torch.nn.modules import module
 
-        is_compiling = torch.compiler.is_compiling if hasattr(torch.compiler, "is_compiling") else lambda: False
+        is_compiling = getattr(torch.compiler, "is_compiling", None) or torch._utils.is_compiling  # before 2.3
 
         # A compiler that traces through these must find nothing that it cannot compile.
         def begin(called: Any, _inputs: Any) -> None:
