@@ -73,25 +73,31 @@ def operators(words: argparse.Namespace) -> dict:
 
 
 def steps(words: argparse.Namespace) -> dict:
-    """Milliseconds of a step before, while and after it is recorded; half of all steps take less."""
+    """Milliseconds of a step, in recordings of so many steps; half of all steps take less.
+
+    Stretches with and without a recording take turns, since a program's steps drift by more than a recording costs. On a
+    GPU there is one of each: what torch.profiler leaves behind there would count as the program's own.
+    """
     training, clock = Training(words.model, words.device), clock_for(words.device)
 
-    def median(count: int = 60) -> float:
-        times = []
+    def take(count: int, times: list[int]) -> None:
         for _ in range(count):
             settle(words.device)
             began = clock()
             training.step()
             settle(words.device)
             times.append(clock() - began)
-        return statistics.median(times) / 1e6
 
-    for _ in range(4):  # until it gets no faster
-        median()
-    plain = median()
-    with Recorder(words):
-        recorded = median()
-    return {"plain_ms": plain, "recorded_ms": recorded, "after_ms": median()}
+    take(200, [])
+    turns = max(1, 200 // words.steps) if words.device == "cpu" else 1
+    plain, recorded, after = [], [], []
+    for _ in range(turns):
+        take(words.steps, plain)
+        with Recorder(words):
+            take(words.steps, recorded)
+        take(words.steps, after)
+    figures = {"plain_ms": plain, "recorded_ms": recorded, "after_ms": after}
+    return {name: statistics.median(times) / 1e6 for name, times in figures.items()}
 
 
 def table(words: argparse.Namespace) -> dict:
