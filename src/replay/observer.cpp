@@ -10,9 +10,26 @@ namespace {
 constexpr ObserverCost kWithPythonCalls = {.python_call = 6'000, .operator_call = 0, .api_call = 2'000};
 constexpr ObserverCost kWithoutPythonCalls = {.python_call = 0, .operator_call = 3'000, .api_call = 5'000};
 
+// Our own recorder: measured on 192 steps of examples/python/train.py, 17,600 operators and 8,800 Python calls each, on
+// an AMD EPYC (11.5 to 12.3 ms without it, 13.7 with, 14.3 with stacks, 17.4 with shapes).
+constexpr ObserverCost kOfOurRecorder = {.python_call = 75, .operator_call = 100, .api_call = 0};
+constexpr double kInputsOfOperator = 210;
+
+// Our torch adapter notes what it was asked for.
+bool is_recorded_by_us(const Trace& trace) {
+  return std::ranges::any_of(trace.metadata, [](const auto& pair) { return pair.first == "recorded"; });
+}
+
+ObserverCost cost_of_our_recorder(const Trace& trace) {
+  ObserverCost cost = kOfOurRecorder;
+  if (trace.recorded.shapes) cost.operator_call += kInputsOfOperator;
+  return cost;
+}
+
 }  // namespace
 
 ObserverCost observer_cost(const Trace& trace) {
+  if (is_recorded_by_us(trace)) return cost_of_our_recorder(trace);
   const bool has_python =
       std::find(trace.events.kind.begin(), trace.events.kind.end(), Kind::kPython) != trace.events.kind.end();
   return has_python ? kWithPythonCalls : kWithoutPythonCalls;
