@@ -11,8 +11,8 @@ struct DataLoading {
   std::vector<EventId> calls;       // of the loader, on the threads that feed the device; longest first
   Nanoseconds recorded = 0;         // a step, in those calls
   bool is_in_main_process = false;  // the batch is made by the thread that asks for it
-  int workers = 8;        // that the machine has processors for beside the program, as far as known; 8 at most
-  Nanoseconds saved = 0;  // a step, with batches made ahead by so many worker processes; never negative
+  int workers = 8;                  // that the machine has processors for, as far as known; 8 at most
+  Nanoseconds saved = 0;            // a step, with batches made ahead by so many worker processes; never negative
 };
 
 DataLoading data_loading(const Facts& facts);
