@@ -95,11 +95,7 @@ class _Recorded(torch.profiler._KinetoProfile):
             return
         warn_once = getattr(torch.profiler.profiler, "_warn_once", None)
         if warn_once is not None:
-            warn_once(
-                "Warning: Profiler clears events at the end of each cycle. "
-                "Only events from the current cycle will be reported. "
-                "To keep events across cycles, set acc_events=True."
-            )
+            warn_once("A new cycle lets go of the last one's events; acc_events or keep_all_cycles keeps them.")
         if self._files is not None:
             for cycle in self.profiler.cycles:
                 self._files.forget(cycle.path)
@@ -170,7 +166,7 @@ class _Recorded(torch.profiler._KinetoProfile):
         if not self._is_ours:
             return super().export_memory_timeline(path, device)
         if not self.profile_memory:
-            raise ValueError("profile_memory=True required for memory profiling.")
+            raise ValueError("no memory was recorded: profile_memory=True asks for it")
         if device is None:
             device = "cuda:0" if torch.cuda.is_available() else "cpu"
         cycle = self._cycle(-1)
@@ -179,7 +175,7 @@ class _Recorded(torch.profiler._KinetoProfile):
 
     def _cycle(self, number: int) -> Cycle:
         if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before its results are asked for")
+            raise AssertionError("nothing has been recorded yet that results could be about")
         cycles: list[Cycle] = [*self._kept, *self.profiler.finished_cycles()]
         try:
             return cycles[number]
