@@ -268,7 +268,7 @@ void bind_python_calls(nb::module_& module) {
   module.def("stop_python_calls", &stop_python_calls, "Returns how many were recorded.");
 #if PY_VERSION_HEX < 0x030C0000
   // What threading.setprofile() gives to new threads.
-  module.def("_watch_thread", [](nb::args) { watch_this_thread(); });
+  module.def("_watch_thread", [](const nb::args&) { watch_this_thread(); });
 #endif
 }
 
