@@ -15,6 +15,7 @@ std::vector<bool> names_left_out(const InternedStrings& strings) {
 // A step that a recorder found by itself begins in the middle of one function and ends in that of another, so that no
 // function nests in it, or it in a function. Where the functions are left out, it does contain what they called.
 void adopt_into_steps(const Trace& trace, CallTree& tree) {
+  if (trace.lanes.size() == 0) return;  // nothing overlaps
   const Events& events = trace.events;
   for (const Step& step : trace.steps) {
     if (!tree.is_call[step.event]) continue;

@@ -35,7 +35,8 @@ TEST(CallTree, a_step_across_functions_contains_what_they_called) {
   const auto outer = sketch.op(main, "aten::linear", 110, 150);
   const auto inner = sketch.op(main, "aten::addmm", 120, 140);
   const auto across = sketch.op(main, "aten::relu", 180, 195);
-  const Trace trace = sketch.build();
+  Trace trace = sketch.build();
+  trace.lanes.append(sketch.id(step), 1);  // as it overlaps the first function
 
   const CallTree tree = call_tree(trace, {{Kind::kOperator, Kind::kAnnotation}});
   EXPECT_EQ(tree.parent[sketch.id(outer)], sketch.id(step));

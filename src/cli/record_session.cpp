@@ -159,14 +159,13 @@ class Session {
     const auto deadline = Clock::now() + kLongestWaitAfterEnd;
     bool is_told = false;
     while (Clock::now() < deadline) {
-      clients_.look_for_files();
+      serve();
       const bool is_pending = std::ranges::any_of(clients_.clients(), [](const capture::Client& client) {
         return client.state == capture::ClientState::kRecording && is_alive(client.pid);
       });
       if (!is_pending) return;
       if (!std::exchange(is_told, true)) say("waiting for a process that is still writing its trace …");
       wait_for_something(signals);
-      serve();
       while (const auto arrival = signals.next())
         if (arrival->number != SIGCHLD) return;
     }

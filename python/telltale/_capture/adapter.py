@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import functools
 import hashlib
 import os
 import shlex
@@ -70,6 +71,7 @@ def load_adapter() -> Adapter:
     return _loaded
 
 
+@functools.cache
 def build_adapter() -> Path:
     """Compiles the adapter unless it is there already; safe when many processes do so at once."""
     torch = find_torch()
@@ -78,7 +80,7 @@ def build_adapter() -> Path:
     if torch.release < _OLDEST:
         raise AdapterUnavailable(f"PyTorch {torch.version} is older than 2.2")
     compiler = _find_compiler()
-    attempts = [_command(compiler, torch, cuda) for cuda in (True, False)]
+    attempts = _commands(compiler, torch)
     folder = _cache_folder()
     library = folder / f"torch-{torch.version}-{_key(compiler, torch, attempts)}" / "adapter.so"
     if library.exists():
@@ -105,15 +107,16 @@ def _cuda_headers(torch: TorchPlace) -> list[Path]:
     return [folder for folder in folders if (folder / "cuda_runtime_api.h").exists()]
 
 
-def _command(compiler: list[str], torch: TorchPlace, wants_cuda: bool) -> list[str]:
-    words = [*compiler, *_FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.has_new_strings())}"]
-    words += [f"-I{torch.folder / 'include'}", f"-I{_PACKAGE / 'include'}", str(_PACKAGE / "sources" / "adapter.cpp")]
-    words += [f"-L{torch.libraries}", f"-Wl,-rpath,{torch.libraries}", "-lc10", "-ltorch_cpu"]
-    headers = _cuda_headers(torch) if wants_cuda and torch.has_cuda() else []
-    if headers:
-        words += ["-DTELLTALE_WITH_CUDA", f"-I{headers[0]}", "-lc10_cuda"]
+def _commands(compiler: list[str], torch: TorchPlace) -> list[list[str]]:
+    """With CUDA's allocator, where that is there, and without it."""
     lib = _PACKAGE / "lib"
-    return [*words, f"-L{lib}", f"-Wl,-rpath,{lib}", "-ltelltale"]
+    common = [*compiler, *_FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.has_new_strings())}"]
+    common += [f"-I{torch.folder / 'include'}", f"-I{_PACKAGE / 'include'}", str(_PACKAGE / "sources" / "adapter.cpp")]
+    common += [f"-L{torch.libraries}", f"-Wl,-rpath,{torch.libraries}", "-lc10", "-ltorch_cpu"]
+    common += [f"-L{lib}", f"-Wl,-rpath,{lib}", "-ltelltale"]
+    headers = _cuda_headers(torch) if torch.has_cuda() else []
+    with_cuda = [[*common, "-DTELLTALE_WITH_CUDA", f"-I{headers[0]}", "-lc10_cuda"]] if headers else []
+    return [*with_cuda, common]
 
 
 def _key(compiler: list[str], torch: TorchPlace, attempts: list[list[str]]) -> str:

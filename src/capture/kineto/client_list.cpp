@@ -59,7 +59,7 @@ std::string ClientList::answer(const ConfigurationRequest& request, TimePoint no
 
 void ClientList::look_for_files() {
   for (Client& client : clients_)
-    if (has_file(client)) client.state = ClientState::kDone;
+    if (client.state != ClientState::kDone && has_file(client)) client.state = ClientState::kDone;
 }
 
 bool ClientList::all_are_recorded(TimePoint now) const {
