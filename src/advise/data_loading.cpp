@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "advise/covering_calls.h"
 
@@ -21,12 +20,11 @@ constexpr double kSpeedOfWorkers = 5, kSpeedOfWorker = 0.65;
 
 // How many processors the recorder says the program may use; nothing where it does not say.
 std::optional<int> processors(const Trace& trace) {
-  const auto pair = std::ranges::find(trace.metadata, "processors", &std::pair<std::string, std::string>::first);
-  if (pair == trace.metadata.end()) return std::nullopt;
-  const std::string& value = pair->second;  // as JSON: "16"
-  const std::size_t digits = value.starts_with('"') ? 1 : 0;
+  const std::string* const value = trace.metadata_named("processors");  // as JSON: "16"
+  if (value == nullptr) return std::nullopt;
+  const std::size_t digits = value->starts_with('"') ? 1 : 0;
   int count = 0;
-  const auto read = std::from_chars(value.data() + digits, value.data() + value.size(), count);
+  const auto read = std::from_chars(value->data() + digits, value->data() + value->size(), count);
   return read.ec == std::errc() && count > 0 ? std::optional(count) : std::nullopt;
 }
 

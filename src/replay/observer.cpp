@@ -16,9 +16,7 @@ constexpr ObserverCost kOfOurRecorder = {.python_call = 75, .operator_call = 100
 constexpr double kInputsOfOperator = 210;
 
 // Our torch adapter notes what it was asked for.
-bool is_recorded_by_us(const Trace& trace) {
-  return std::ranges::any_of(trace.metadata, [](const auto& pair) { return pair.first == "recorded"; });
-}
+bool is_recorded_by_us(const Trace& trace) { return trace.metadata_named("recorded") != nullptr; }
 
 ObserverCost cost_of_our_recorder(const Trace& trace) {
   ObserverCost cost = kOfOurRecorder;

@@ -78,6 +78,11 @@ EventId Trace::ancestor(EventId event, Kind kind) const {
   return at;
 }
 
+const std::string* Trace::metadata_named(std::string_view name) const {
+  const auto pair = std::ranges::find(metadata, name, &std::pair<std::string, std::string>::first);
+  return pair != metadata.end() ? &pair->second : nullptr;
+}
+
 EventId Trace::launch_of(EventId event) const {
   if (!is_on_device(events.kind[event])) return kNoEvent;
   const EventId cause = events.cause[event];

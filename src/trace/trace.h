@@ -271,6 +271,9 @@ struct Trace {
   // The launch of device work, or kNoEvent.
   EventId launch_of(EventId event) const;
 
+  // The value of that name in `metadata`; null when there is none.
+  const std::string* metadata_named(std::string_view name) const;
+
   // The operator that caused an event: the innermost operator around it or around its launch, or kNoEvent.
   EventId operator_of(EventId event) const;
 

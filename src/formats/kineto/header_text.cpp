@@ -83,9 +83,7 @@ void write_flags(const Trace& trace, TextWriter& out) {
       {"with_flops", trace.recorded.flops, false},
   };
   for (const auto& [name, is_set, is_evident] : kFlags) {
-    const bool is_said =
-        std::ranges::find(trace.metadata, name, &std::pair<std::string, std::string>::first) != trace.metadata.end();
-    if (is_set && !is_evident && !is_said) out << '"' << name << "\": 1" << kEndOfValue;
+    if (is_set && !is_evident && trace.metadata_named(name) == nullptr) out << '"' << name << "\": 1" << kEndOfValue;
   }
 }
 
