@@ -14,8 +14,8 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 
-# Tests under a sanitizer: optimised enough to run fast, with lines in its reports, and with our assertions. With all
-# checks of undefined behaviour, GCC took 1.7 times as long for -O1 as for -Og on two of our larger sources.
+# Tests under a sanitizer: optimized enough to run fast, with lines in its reports, and with our assertions. With all
+# checks of undefined behavior, GCC took 1.7 times as long for -O1 as for -Og on two of our larger sources.
 set(CMAKE_CXX_FLAGS_SANITIZE "-Og -g1")
 
 find_program(TELLTALE_CCACHE ccache)

@@ -4,7 +4,7 @@
 # tests also run under the thread sanitizer: they carry the label "threads", and the target threaded_tests builds them.
 add_custom_target(threaded_tests)
 
-# What is only a test is compiled with little optimisation even in the release build: the oracle, full of templates, was
+# What is only a test is compiled with little optimization even in the release build: the oracle, full of templates, was
 # the longest part of that build with -O3.
 set(TELLTALE_TEST_OPTIONS $<$<CONFIG:Release>:-Og>)
 

@@ -95,7 +95,7 @@ typedef struct telltale_site {
 } telltale_site;
 
 #define TELLTALE_SITE_OF_KIND(name, kind) {(name), "", __FILE__, __func__, NULL, 0, __LINE__, (kind), 0}
-/* For static sites at file scope, where there is no __func__, write the initialiser out. */
+/* For static sites at file scope, where there is no __func__, write the initializer out. */
 #define TELLTALE_SITE(name) TELLTALE_SITE_OF_KIND(name, TELLTALE_KIND_SCOPE)
 
 /* A site for a name that is only known at run time. Equal descriptions give the same site, which lives for ever. Never

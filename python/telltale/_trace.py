@@ -165,7 +165,7 @@ class Trace:
 
     @property
     def syncs(self) -> _core.Table:
-        """What synchronisations wait for."""
+        """What synchronizations wait for."""
         return self._core.table("syncs")
 
     @property

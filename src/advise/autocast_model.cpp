@@ -95,7 +95,7 @@ float time_left_of_images(std::string_view kernel, const DeviceCall& call) {
   if (is_batch_norm_in_nchw(kernel)) return kNormsInNchwLeft;
   if (call.traits.precision != Precision::kFp32) return 1;
   if (is_layout_conversion(kernel)) return kConversionsLeft;
-  if (call.work == WorkClass::kNormalisation) return kNormsLeft;
+  if (call.work == WorkClass::kNormalization) return kNormsLeft;
   return call.work == WorkClass::kElementwise ? kElementwiseLeft : 1;
 }
 

@@ -57,7 +57,7 @@ Elements largest_input(const Trace& trace, EventId op) {
 
 bool moves_memory_only(WorkClass work) {
   return work == WorkClass::kElementwise || work == WorkClass::kReduction || work == WorkClass::kCopy ||
-         work == WorkClass::kNormalisation || work == WorkClass::kOther;
+         work == WorkClass::kNormalization || work == WorkClass::kOther;
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ void CompileModel::add_chain(const std::vector<const DeviceCall*>& run) {
   Nanoseconds longest = 0;  // of those that are no norms
   for (const DeviceCall* call : run) {
     const Nanoseconds duration = facts_.trace.events.duration[call->event];
-    const bool is_norm = call->work == WorkClass::kNormalisation;
+    const bool is_norm = call->work == WorkClass::kNormalization;
     chain.kernels.push_back(call->event);
     chain.total += duration;
     left += (is_norm ? kNormsLeft : kOthersLeft) * static_cast<double>(duration);

@@ -1,6 +1,6 @@
 // What torch.compile would do to a program that was recorded without it.
 //
-// On the device: neighbouring kernels that only move memory become one, odd widths are padded, convolutions get the
+// On the device: neighboring kernels that only move memory become one, odd widths are padded, convolutions get the
 // layout they want. On the host: a compiled region launches its kernels at a fixed lower cost, or, with CUDA graphs, at
 // next to none. The region is the model where the program calls it as one, else the whole forward pass, and the
 // backward pass of it.

@@ -33,7 +33,7 @@ inline constexpr auto kFixIds = std::to_array<std::string_view>({"loader_workers
                                                                  "cuda_graph",
                                                                  "compile",
                                                                  "compile_graphs",
-                                                                 "vectorise",
+                                                                 "vectorize",
                                                                  "batch_calls",
                                                                  "freeze_gc",
                                                                  "stable_shapes",
@@ -58,7 +58,7 @@ inline constexpr auto kFixIds = std::to_array<std::string_view>({"loader_workers
                                                                  "larger_buckets",
                                                                  "rebalance",
                                                                  "cooling",
-                                                                 "quantise",
+                                                                 "quantize",
                                                                  "batch_requests",
                                                                  "other"});
 

@@ -28,7 +28,7 @@ TEST(UserPython, is_the_outermost_call_of_the_users_that_makes_no_operator) {
 TEST(UserPython, a_call_into_the_devices_api_counts_like_an_operator) {
   ProgramSketch program;
   program.begin_step();
-  program.open(Kind::kPython, "train.py(20): synchronise");
+  program.open(Kind::kPython, "train.py(20): synchronize");
   program.wait();
   program.close();
   program.kernel("aten::mm", kShort);

@@ -109,7 +109,7 @@ class Divider {
            work == HostWork::kUnknown;
   }
 
-  // Neighbours of one cause are one; the event that took most of it stands for the others.
+  // Neighbors of one cause are one; the event that took most of it stands for the others.
   void add_gap(Interval when, HostWork cause, EventId blamed, EventId next) {
     if (when.length() <= 0) return;
     const bool continues = !gaps_.empty() && gaps_.back().when.end == when.begin && gaps_.back().cause == cause &&

@@ -151,7 +151,7 @@ TEST(StepBreakdown, adds_up_to_the_step_exactly_whatever_rounding_leaves) {
   }
 }
 
-TEST(StepBreakdown, gaps_cover_the_idle_time_in_order_and_neighbours_differ) {
+TEST(StepBreakdown, gaps_cover_the_idle_time_in_order_and_neighbors_differ) {
   std::mt19937 random(6);
   for (int round = 0; round < 200; ++round) {
     const Trace trace = random_program(random);

@@ -24,7 +24,7 @@ class HostSegmentWalk {
   HostSegmentWalk(const Trace& trace, TrackId thread, Interval window);
 
   // Goes to the next segment, at first to the first one; false at the end. Segments cover `window` without gaps or
-  // overlaps, in order; none is empty, and neighbours differ.
+  // overlaps, in order; none is empty, and neighbors differ.
   bool next();
   const HostSegment& segment() const { return segment_; }
 

@@ -32,7 +32,7 @@ TEST(HostSegments, say_for_each_instant_which_event_is_the_innermost) {
     for (const HostSegment& segment : host_segments(trace, main, window)) {
       ASSERT_EQ(segment.when.begin, at) << "no gap, no overlap";
       ASSERT_GT(segment.when.length(), 0);
-      ASSERT_TRUE(at == window.begin || segment.event != before) << "neighbours differ";
+      ASSERT_TRUE(at == window.begin || segment.event != before) << "neighbors differ";
       for (; at < segment.when.end; ++at)
         ASSERT_EQ(segment.event, innermost_at(trace, main, at)) << "round " << round << " at " << at;
       before = segment.event;

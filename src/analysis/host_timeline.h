@@ -27,7 +27,7 @@ class HostTimeline {
                const std::vector<HostWork>& host_work);
 
   // Goes to the next segment, at first to the first one; false at the end. Segments cover the window without gaps or
-  // overlaps, in order; none is empty, and neighbours differ. Without any thread, one without an event covers it all.
+  // overlaps, in order; none is empty, and neighbors differ. Without any thread, one without an event covers it all.
   bool next();
   const HostSegment& segment() const { return segment_; }
 

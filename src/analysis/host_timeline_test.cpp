@@ -58,7 +58,7 @@ TEST(HostTimeline, shows_at_each_instant_the_first_thread_of_those_that_work_mos
     for (const HostSegment& segment : timeline_of(trace, threads, window)) {
       ASSERT_EQ(segment.when.begin, at) << "no gap, no overlap";
       ASSERT_GT(segment.when.length(), 0);
-      ASSERT_TRUE(at == window.begin || segment.event != before) << "neighbours differ";
+      ASSERT_TRUE(at == window.begin || segment.event != before) << "neighbors differ";
       for (; at < segment.when.end; ++at)
         ASSERT_EQ(segment.event, shown_at(trace, threads, at)) << "round " << round << " at " << at;
       before = segment.event;

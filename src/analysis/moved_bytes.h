@@ -1,5 +1,5 @@
 // How many bytes an operator call moves at least that computes little: elementwise ones, copies, fills, reductions,
-// normalisations.
+// normalizations.
 //
 // Pure and thread-safe.
 #pragma once

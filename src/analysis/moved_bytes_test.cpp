@@ -50,7 +50,7 @@ TEST(MovedBytes, of_reductions_are_written_only_where_dimensions_are_left) {
   EXPECT_EQ(bytes_of("mean", {.shapes = "[[8,10],[]]", .types = R"(["float",""])"}), 80 * 4 + 4);
 }
 
-TEST(MovedBytes, of_normalisations_and_softmax_keep_the_shape_of_the_input) {
+TEST(MovedBytes, of_normalizations_and_softmax_keep_the_shape_of_the_input) {
   EXPECT_EQ(bytes_of("_softmax", {.shapes = "[[8,10],[],[]]", .types = R"(["float","Scalar","Scalar"])"}), 2 * 80 * 4);
   EXPECT_EQ(bytes_of("native_layer_norm", {.shapes = "[[8,10],[],[10],[10],[]]",
                                            .types = R"(["c10::BFloat16","ScalarList","float","float","Scalar"])"}),

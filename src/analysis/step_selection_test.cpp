@@ -64,7 +64,7 @@ TEST_F(StepSelectionTest, has_annotations_on_the_device_around_its_work) {
   EXPECT_FALSE(keeps(second, gpu_1_));
 }
 
-TEST_F(StepSelectionTest, joins_neighbouring_steps) {
+TEST_F(StepSelectionTest, joins_neighboring_steps) {
   const Selection both = selection_of(trace_, StepRange{1, 2});
   EXPECT_EQ(both.windows, (std::vector<Interval>{{0, 800}}));
   EXPECT_FALSE(keeps(both, after_));

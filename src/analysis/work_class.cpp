@@ -33,18 +33,18 @@ constexpr NamePart kKernelNames[] = {
     {"Conv", WorkClass::kConvolution},
     {"winograd", WorkClass::kConvolution},
     {"igemm_", WorkClass::kConvolution},
-    {"batch_norm", WorkClass::kNormalisation},
-    {"layer_norm", WorkClass::kNormalisation},
-    {"LayerNorm", WorkClass::kNormalisation},
-    {"GammaBeta", WorkClass::kNormalisation},
-    {"RowwiseMoments", WorkClass::kNormalisation},
-    {"group_norm", WorkClass::kNormalisation},
-    {"rms_norm", WorkClass::kNormalisation},
-    {"BatchNorm", WorkClass::kNormalisation},
-    {"RMSNorm", WorkClass::kNormalisation},
-    {"rmsnorm", WorkClass::kNormalisation},
-    {"bn_fw", WorkClass::kNormalisation},
-    {"bn_bw", WorkClass::kNormalisation},
+    {"batch_norm", WorkClass::kNormalization},
+    {"layer_norm", WorkClass::kNormalization},
+    {"LayerNorm", WorkClass::kNormalization},
+    {"GammaBeta", WorkClass::kNormalization},
+    {"RowwiseMoments", WorkClass::kNormalization},
+    {"group_norm", WorkClass::kNormalization},
+    {"rms_norm", WorkClass::kNormalization},
+    {"BatchNorm", WorkClass::kNormalization},
+    {"RMSNorm", WorkClass::kNormalization},
+    {"rmsnorm", WorkClass::kNormalization},
+    {"bn_fw", WorkClass::kNormalization},
+    {"bn_bw", WorkClass::kNormalization},
     {"gemm", WorkClass::kMatmul},
     {"Gemm", WorkClass::kMatmul},
     {"GEMM", WorkClass::kMatmul},
@@ -79,9 +79,9 @@ constexpr NamePart kKernelNames[] = {
 // whatever stands behind; a template is the product or convolution it was made for.
 WorkClass class_of_inductor_kernel(std::string_view name) {
   constexpr NamePart kFused[] = {
-      {"attention", WorkClass::kAttention},      {"layer_norm", WorkClass::kNormalisation},
-      {"rms_norm", WorkClass::kNormalisation},   {"batch_norm", WorkClass::kNormalisation},
-      {"group_norm", WorkClass::kNormalisation},
+      {"attention", WorkClass::kAttention},      {"layer_norm", WorkClass::kNormalization},
+      {"rms_norm", WorkClass::kNormalization},   {"batch_norm", WorkClass::kNormalization},
+      {"group_norm", WorkClass::kNormalization},
   };
   if (name.starts_with("triton_poi")) return WorkClass::kElementwise;
   if (name.starts_with("triton_tem"))
@@ -109,7 +109,7 @@ bool is_optimizer(std::string_view name) {
 
 std::string_view name_of(WorkClass work) {
   constexpr std::array<std::string_view, kWorkClassCount> kNames = {
-      "matmul",    "convolution", "attention", "normalisation", "elementwise",
+      "matmul",    "convolution", "attention", "normalization", "elementwise",
       "reduction", "optimizer",   "copy",      "communication", "other",
   };
   return kNames[static_cast<std::size_t>(work)];

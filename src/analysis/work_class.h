@@ -14,7 +14,7 @@ enum class WorkClass : std::uint8_t {
   kMatmul,
   kConvolution,
   kAttention,
-  kNormalisation,
+  kNormalization,
   kElementwise,
   kReduction,
   kOptimizer,

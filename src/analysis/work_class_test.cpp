@@ -25,9 +25,9 @@ TEST(WorkClass, of_a_kernel_is_read_from_its_name) {
            Expected{"cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_knob_26", WorkClass::kAttention},
            Expected{"void cudnn::fusion::convert_dq_to_16bits<true>", WorkClass::kAttention},
            Expected{"void cudnn::fusion::compute_dot_do_o_specialized<true, 64>", WorkClass::kAttention},
-           Expected{"void at::native::batch_norm_backward_kernel<c10::BFloat16, float>", WorkClass::kNormalisation},
-           Expected{"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, int, 128>", WorkClass::kNormalisation},
-           Expected{"void at::native::GammaBetaBackwardCUDAKernelTemplate<float>", WorkClass::kNormalisation},
+           Expected{"void at::native::batch_norm_backward_kernel<c10::BFloat16, float>", WorkClass::kNormalization},
+           Expected{"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, int, 128>", WorkClass::kNormalization},
+           Expected{"void at::native::GammaBetaBackwardCUDAKernelTemplate<float>", WorkClass::kNormalization},
            Expected{"void at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>",
                     WorkClass::kElementwise},
            Expected{"void at::native::unrolled_elementwise_kernel<direct_copy_kernel_cuda>", WorkClass::kCopy},
@@ -45,7 +45,7 @@ TEST(WorkClass, of_a_kernel_is_read_from_its_name) {
 TEST(WorkClass, of_a_fused_kernel_is_how_it_goes_about_it) {
   EXPECT_EQ(class_of_kernel_name("triton_poi_fused__to_copy_add_convolution_0"), WorkClass::kElementwise);
   EXPECT_EQ(class_of_kernel_name("triton_per_fused__to_copy_sum_3"), WorkClass::kReduction);
-  EXPECT_EQ(class_of_kernel_name("triton_red_fused__to_copy_gelu_native_layer_norm_3"), WorkClass::kNormalisation);
+  EXPECT_EQ(class_of_kernel_name("triton_red_fused__to_copy_gelu_native_layer_norm_3"), WorkClass::kNormalization);
   EXPECT_EQ(class_of_kernel_name("triton_tem_fused_addmm_relu_1"), WorkClass::kMatmul);
   EXPECT_EQ(class_of_kernel_name("triton_tem_fused_convolution_1"), WorkClass::kConvolution);
 }

@@ -16,7 +16,7 @@ void merge_runs(std::span<Row> rows, Less less) {
     if (less(rows[i], rows[i - 1])) starts.push_back(i);
   starts.push_back(rows.size());
 
-  // Neighbouring runs are merged in pairs until one is left. What stands in place already at both ends is left alone.
+  // Neighboring runs are merged in pairs until one is left. What stands in place already at both ends is left alone.
   while (starts.size() > 2) {
     std::vector<std::size_t> merged{0};
     for (std::size_t i = 0; i + 1 < starts.size(); i += 2) {

@@ -71,7 +71,7 @@ Result<ExitCode> analyze(const AnalyzeOptions& options, const GlobalOptions& glo
     return failure(reason, options.path);
   }
 
-  progress.show_now("Analysing");
+  progress.show_now("Analyzing");
   Diagnosis diagnosis = diagnose(*trace, options.diagnosis);
   diagnosis.path = options.path;
   if (!options.html_path.empty()) {

@@ -32,8 +32,8 @@ std::size_t output_width(int descriptor) {
 }  // namespace
 
 TextStyle output_style(int descriptor) {
-  const bool has_colour = isatty(descriptor) != 0 && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
-  return {output_width(descriptor), has_colour};
+  const bool has_color = isatty(descriptor) != 0 && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  return {output_width(descriptor), has_color};
 }
 
 Result<ExitCode> print(std::string_view text, int descriptor) {

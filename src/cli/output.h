@@ -11,7 +11,7 @@
 
 namespace telltale::cli {
 
-// As wide as the terminal (COLUMNS goes before what the terminal says); colours only on a terminal that has them, and
+// As wide as the terminal (COLUMNS goes before what the terminal says); colors only on a terminal that has them, and
 // not where NO_COLOR is set.
 TextStyle output_style(int descriptor = STDOUT_FILENO);
 

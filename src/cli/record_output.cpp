@@ -96,7 +96,7 @@ Result<OutputName> output_name(const std::string& output, const std::string& ste
   return name;
 }
 
-std::optional<RecordedFile> recognised(const fs::path& path, const std::string& stem) {
+std::optional<RecordedFile> recognized(const fs::path& path, const std::string& stem) {
   const std::string name = path.filename();
   std::string_view rest = name;
   RecordedFile file{path};
@@ -114,7 +114,7 @@ std::vector<RecordedFile> gathered(const fs::path& folder, const std::string& st
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code unknown;
-    auto file = recognised(entry->path(), stem);
+    auto file = recognized(entry->path(), stem);
     if (!file || fs::last_write_time(file->path, unknown) < since || unknown) continue;
     file->is_empty =
         fs::file_size(file->path, unknown) == 0 || (file->is_cut_off && !capture::has_operators(file->path.string()));

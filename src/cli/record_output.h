@@ -45,7 +45,7 @@ struct RecordedFile {
 };
 
 // What a file in the recording's folder is, by its name; nothing when it is none of this recording's.
-std::optional<RecordedFile> recognised(const std::filesystem::path& path, const std::string& stem);
+std::optional<RecordedFile> recognized(const std::filesystem::path& path, const std::string& stem);
 
 // All files of the recording in a folder that were written after `since`, in the order of their processes.
 std::vector<RecordedFile> gathered(const std::filesystem::path& folder, const std::string& stem,

@@ -67,13 +67,13 @@ TEST_F(RecordOutput, refuses_names_that_say_nothing) {
 }
 
 TEST_F(RecordOutput, knows_what_each_file_is) {
-  EXPECT_EQ(recognised("/r/run_12.tell", "run")->pid, 12);
-  EXPECT_EQ(recognised("/r/run_12.3.tell", "run")->cycle, ".3");
-  EXPECT_TRUE(recognised("/r/run_12.json.tmp", "run")->is_cut_off);
-  EXPECT_TRUE(recognised("/r/run_time_12.json", "run")->is_stand_in);
+  EXPECT_EQ(recognized("/r/run_12.tell", "run")->pid, 12);
+  EXPECT_EQ(recognized("/r/run_12.3.tell", "run")->cycle, ".3");
+  EXPECT_TRUE(recognized("/r/run_12.json.tmp", "run")->is_cut_off);
+  EXPECT_TRUE(recognized("/r/run_time_12.json", "run")->is_stand_in);
   for (const char* other : {"/r/run.tell", "/r/run_x.tell", "/r/run_12.txt", "/r/other_12.tell", "/r/run_12.tell.tmp",
                             "/r/run_12.x.tell", "/r/run_99999999999999.tell", "/r/run_.tell", "/r/run_2_12.tell"})
-    EXPECT_FALSE(recognised(other, "run")) << other;
+    EXPECT_FALSE(recognized(other, "run")) << other;
 }
 
 TEST_F(RecordOutput, keeps_one_file_a_process_and_cycle) {

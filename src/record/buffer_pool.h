@@ -45,7 +45,7 @@ class BufferPool {
   // The recording ends: threads that wait for a buffer go on without one.
   void stop_waiting();
   // After a barrier on all threads: returns when each has been outside the recorder since, and will not write any more.
-  // A thread that was cancelled inside never leaves; it is given up after a second, and the memory with it.
+  // A thread that was canceled inside never leaves; it is given up after a second, and the memory with it.
   void wait_until_left();
   // Then: all buffers go to the writer.
   void collect_from_threads();

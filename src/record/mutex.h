@@ -1,4 +1,4 @@
-// A mutex and a condition that need no constructor: both work in static initialisers and can be made anew in a forked
+// A mutex and a condition that need no constructor: both work in static initializers and can be made anew in a forked
 // child, where the thread that held them is gone.
 #pragma once
 
@@ -20,7 +20,7 @@ class Mutex {
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 
-// A thread is not cancelled while it holds one.
+// A thread is not canceled while it holds one.
 class Lock {
  public:
   explicit Lock(Mutex& mutex) : mutex_(mutex) {

@@ -1,4 +1,4 @@
-// What the recorder of a process consists of. Constant-initialised: usable before main() and after exit().
+// What the recorder of a process consists of. Constant-initialized: usable before main() and after exit().
 #pragma once
 
 #include <sys/types.h>

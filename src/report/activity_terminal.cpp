@@ -12,7 +12,7 @@
 namespace telltale {
 namespace {
 
-constexpr Colour kBusy = colour_of(Kind::kAnnotation);
+constexpr Color kBusy = color_of(Kind::kAnnotation);
 
 std::vector<std::string> cut_labels(const std::vector<std::string>& labels, std::size_t width) {
   std::vector<std::string> cut;
@@ -41,7 +41,7 @@ std::string latency_table(const Diagnosis& diagnosis, const TextStyle& style) {
   if (table.labels.empty()) return {};
   if (!has_waiting) table.columns.pop_back();
   table.fit_labels = cut_labels;
-  table.paint_label = [&](std::size_t, std::string_view text) { return style.coloured(text, kBusy); };
+  table.paint_label = [&](std::size_t, std::string_view text) { return style.colored(text, kBusy); };
   return '\n' + render(table, style) + faint_line(more_text(diagnosis.latencies.size(), "name"), style);
 }
 
@@ -49,7 +49,7 @@ std::string bar_of(double percent, std::size_t cells, const TextStyle& style) {
   const auto filled = static_cast<std::size_t>(percent / 100 * static_cast<double>(cells) + 0.5);
   std::string busy, idle;
   for (std::size_t cell = 0; cell < cells; ++cell) (cell < filled ? busy : idle) += cell < filled ? "▇" : "░";
-  return style.coloured(busy, kBusy) + style.faint(idle);
+  return style.colored(busy, kBusy) + style.faint(idle);
 }
 
 // "worker 0     38 %  ▇▇▇▇▇▇▇▇░░░░░░░░░░░░  layer 36 · classify 1"

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostRows = 50;
 constexpr std::size_t kLongestName = 80, kLongestText = 160;
-constexpr std::string_view kWaiting = "h1", kWorking = "w0";  // the colours of synchronisation and of matmul
+constexpr std::string_view kWaiting = "h1", kWorking = "w0";  // the colors of synchronization and of matmul
 
 std::string row_head(std::string_view name) {
   return fmt::format("<tr><th scope=\"row\">{}</th>", html_cut(name, kLongestName));

@@ -21,10 +21,10 @@ std::string bar_of(const std::vector<BreakdownRow>& rows) {
     const std::string share = percent_text(row.percent);
     const std::string name = (row.is_idle ? "idle: " : "") + row.label;
     spoken += fmt::format("{}{} {}", spoken.empty() ? "" : ", ", name, share);
-    const bool is_labelled = has_room_for_label(row);
+    const bool is_labeled = has_room_for_label(row);
     parts += fmt::format("<span class=\"{}{}{}\" style=\"flex-grow:{}\" title=\"{} {}, {}\">{}</span>\n",
-                         row.style_class, row.is_idle ? " idle" : "", is_labelled ? "" : " narrow", row.ns, name,
-                         time_text(row.ns), share, is_labelled ? fmt::format("<b>{}</b>{}", row.label, share) : "");
+                         row.style_class, row.is_idle ? " idle" : "", is_labeled ? "" : " narrow", row.ns, name,
+                         time_text(row.ns), share, is_labeled ? fmt::format("<b>{}</b>{}", row.label, share) : "");
   }
   return fmt::format("<div class=\"bar\" role=\"img\" aria-label=\"{}\">\n{}</div>\n", spoken, parts);
 }

@@ -14,7 +14,7 @@ constexpr double kWidth = 1000, kHeight = 100;
 constexpr double kHeadroom = 0.92;  // of the height that the highest value takes
 constexpr std::size_t kMostPoints = 2000;
 
-// Of each run of neighbours the lowest and the highest, in their order: what is left out lies between.
+// Of each run of neighbors the lowest and the highest, in their order: what is left out lies between.
 std::vector<MemoryPoint> thinned(const std::vector<MemoryPoint>& curve) {
   if (curve.size() <= kMostPoints) return curve;
   const std::size_t run = (2 * curve.size() + kMostPoints - 1) / kMostPoints;

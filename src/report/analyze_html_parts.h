@@ -11,7 +11,7 @@
 
 namespace telltale::html {
 
-std::string style_sheet();  // with the colours of the palette as classes w0, w1, … for work and h0, h1, … for causes
+std::string style_sheet();  // with the colors of the palette as classes w0, w1, … for work and h0, h1, … for causes
 
 std::string breakdown_section(const Diagnosis& diagnosis);  // with idle causes and phases
 std::string latencies_section(const Diagnosis& diagnosis);
@@ -37,10 +37,10 @@ struct Heading {
 std::string table_of(std::initializer_list<Heading> headings, const std::string& rows, std::string_view style);
 std::string number_cell(std::string_view text);
 
-// A coloured square that stands before the label it belongs to.
+// A colored square that stands before the label it belongs to.
 std::string key_mark(std::string_view style_class);
 
-// A horizontal bar of `percent` of the room, with its colour; nothing for nothing.
+// A horizontal bar of `percent` of the room, with its color; nothing for nothing.
 std::string meter(double percent, std::string_view style_class);
 
 }  // namespace telltale::html

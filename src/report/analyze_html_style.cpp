@@ -146,30 +146,30 @@ constexpr std::string_view kPictures = R"css(
 @media print { main { max-width: none; } .lane svg { print-color-adjust: exact; } .bar, .meter, .key { print-color-adjust: exact; } }
 )css";
 
-double luminance_of(Colour colour) { return 0.2126 * colour.red + 0.7152 * colour.green + 0.0722 * colour.blue; }
+double luminance_of(Color color) { return 0.2126 * color.red + 0.7152 * color.green + 0.0722 * color.blue; }
 
-// Dark text on light colours and white on dark ones, by their luminance (WCAG).
-std::string_view ink_on(Colour colour) { return luminance_of(colour) > 125 ? "#15171a" : "#fff"; }
+// Dark text on light colors and white on dark ones, by their luminance (WCAG).
+std::string_view ink_on(Color color) { return luminance_of(color) > 125 ? "#15171a" : "#fff"; }
 
-// Dark colours would drown on a dark ground: they get a quarter of white.
-Colour on_dark_ground(Colour colour) {
+// Dark colors would drown on a dark ground: they get a quarter of white.
+Color on_dark_ground(Color color) {
   constexpr double kDark = 100;
-  if (luminance_of(colour) >= kDark) return colour;
+  if (luminance_of(color) >= kDark) return color;
   const auto lighter = [](std::uint8_t part) { return static_cast<std::uint8_t>(part + (255 - part) / 4); };
-  return {lighter(colour.red), lighter(colour.green), lighter(colour.blue), colour.terminal};
+  return {lighter(color.red), lighter(color.green), lighter(color.blue), color.terminal};
 }
 
-std::string colour_rule(char prefix, int index, Colour colour) {
+std::string color_rule(char prefix, int index, Color color) {
   return fmt::format(
       ".{0}{1} {{ background-color: #{2:02x}{3:02x}{4:02x}; fill: #{2:02x}{3:02x}{4:02x}; color: {5}; }}\n", prefix,
-      index, colour.red, colour.green, colour.blue, ink_on(colour));
+      index, color.red, color.green, color.blue, ink_on(color));
 }
 
 template <typename Adapt>
-std::string colour_rules(Adapt adapt) {
+std::string color_rules(Adapt adapt) {
   std::string rules;
-  for (int i = 0; i < kWorkClassCount; ++i) rules += colour_rule('w', i, adapt(colour_of(static_cast<WorkClass>(i))));
-  for (int i = 0; i < kHostWorkCount; ++i) rules += colour_rule('h', i, adapt(colour_of(static_cast<HostWork>(i))));
+  for (int i = 0; i < kWorkClassCount; ++i) rules += color_rule('w', i, adapt(color_of(static_cast<WorkClass>(i))));
+  for (int i = 0; i < kHostWorkCount; ++i) rules += color_rule('h', i, adapt(color_of(static_cast<HostWork>(i))));
   return rules;
 }
 
@@ -178,8 +178,8 @@ std::string colour_rules(Adapt adapt) {
 std::string style_sheet() {
   std::string sheet;
   for (const std::string_view part : {kGrounds, kText, kBars, kFindings, kPictures}) sheet += part;
-  sheet += colour_rules([](Colour colour) { return colour; });
-  sheet += "@media (prefers-color-scheme: dark) {\n" + colour_rules(on_dark_ground) + "}\n";
+  sheet += color_rules([](Color color) { return color; });
+  sheet += "@media (prefers-color-scheme: dark) {\n" + color_rules(on_dark_ground) + "}\n";
   return sheet + ".tag { background: none; }\n";
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kWidest = 100;  // longer lines are hard to read, however wide the screen
 constexpr std::string_view kIndent = "   ";
-constexpr Colour kRemoved = colour_of(HostWork::kSync);
-constexpr Colour kAdded = colour_of(WorkClass::kNormalisation);
+constexpr Color kRemoved = color_of(HostWork::kSync);
+constexpr Color kAdded = color_of(WorkClass::kNormalization);
 
 std::size_t text_width(const TextStyle& style) { return std::min(style.width, kWidest); }
 
@@ -46,12 +46,12 @@ std::string bar_of(const std::vector<BreakdownRow>& rows, const TextStyle& style
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string part;
     for (std::size_t cell = 0; cell < cells[i]; ++cell) part += rows[i].is_idle ? "░" : "▇";
-    bar += style.coloured(part, rows[i].colour);
+    bar += style.colored(part, rows[i].color);
   }
   return bar + '\n';
 }
 
-// Text that is measured without its colours, and broken only between pieces.
+// Text that is measured without its colors, and broken only between pieces.
 class PieceLines {
  public:
   explicit PieceLines(std::size_t width) : width_(width) {}
@@ -103,7 +103,7 @@ PieceLines labels_of(const Diagnosis& diagnosis, const std::vector<BreakdownRow>
     }
     const std::string value = fmt::format(" {:.0f}", row.percent);
     const std::string_view separator = !row.is_idle ? " · " : is_first_idle ? " " : ", ";
-    lines.add(separator, row.label + value, style.coloured(row.label, row.colour) + value);
+    lines.add(separator, row.label + value, style.colored(row.label, row.color) + value);
     is_first_idle = is_first_idle && !row.is_idle;
   }
   return lines;
@@ -166,8 +166,8 @@ std::string code_lines(std::string_view code, const TextStyle& style) {
     std::string lead = line.substr(0, margin);
     for (const std::string& piece : wrapped_words(line.substr(margin), inner)) {
       const std::string shown = lead + piece;
-      const std::string painted = line.starts_with("- ")   ? style.coloured(shown, kRemoved)
-                                  : line.starts_with("+ ") ? style.coloured(shown, kAdded)
+      const std::string painted = line.starts_with("- ")   ? style.colored(shown, kRemoved)
+                                  : line.starts_with("+ ") ? style.colored(shown, kAdded)
                                                            : shown;
       text.append(kCodeIndent).append(painted).append("\n");
       lead.assign(margin, ' ');

@@ -82,11 +82,11 @@ TEST(AnalyzeText, fits_every_width) {
   }
 }
 
-TEST(AnalyzeText, has_colours_only_where_asked) {
+TEST(AnalyzeText, has_colors_only_where_asked) {
   EXPECT_EQ(text_of(sample_diagnosis()).find('\x1b'), std::string::npos);
-  const std::string coloured = text_of(sample_diagnosis(), {.width = 80, .has_colour = true});
-  EXPECT_NE(coloured.find("\x1b[38;5;25m▇"), std::string::npos);   // matmul
-  EXPECT_NE(coloured.find("\x1b[38;5;214m░"), std::string::npos);  // launching
+  const std::string colored = text_of(sample_diagnosis(), {.width = 80, .has_color = true});
+  EXPECT_NE(colored.find("\x1b[38;5;25m▇"), std::string::npos);   // matmul
+  EXPECT_NE(colored.find("\x1b[38;5;214m░"), std::string::npos);  // launching
 }
 
 TEST(AnalyzeText, the_bar_is_full_whatever_the_shares) {

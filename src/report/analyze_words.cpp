@@ -28,7 +28,7 @@ std::string without_double_blanks(std::string text) {
 std::string_view waits_for(HostWork cause) {
   constexpr std::array<std::string_view, kHostWorkCount> kPhrases = {
       "for the data loader",
-      "for the host to go on after synchronising with it",
+      "for the host to go on after synchronizing with it",
       "for the host to launch work",
       "for Python",
       "for the host's side of operators",
@@ -142,7 +142,7 @@ std::vector<BreakdownRow> breakdown_rows(const Diagnosis& diagnosis) {
     const Nanoseconds ns = breakdown.busy[static_cast<std::size_t>(i)];
     if (ns == 0) continue;
     const std::string name(name_of(work));
-    rows.push_back({name, name, false, ns, percent_of(ns, breakdown.step), colour_of(work), fmt::format("w{}", i)});
+    rows.push_back({name, name, false, ns, percent_of(ns, breakdown.step), color_of(work), fmt::format("w{}", i)});
   }
   for (int i = 0; i < kHostWorkCount; ++i) {
     const auto cause = static_cast<HostWork>(i);
@@ -150,7 +150,7 @@ std::vector<BreakdownRow> breakdown_rows(const Diagnosis& diagnosis) {
     if (ns == 0) continue;
     const std::string prefix = breakdown.has_device ? "idle_" : "";
     rows.push_back({prefix + std::string(name_of(cause)), std::string(label_of(cause)), breakdown.has_device, ns,
-                    percent_of(ns, breakdown.step), colour_of(cause), fmt::format("h{}", i)});
+                    percent_of(ns, breakdown.step), color_of(cause), fmt::format("h{}", i)});
   }
   sort_by_time(rows);
   return rows;

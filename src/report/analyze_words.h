@@ -17,7 +17,7 @@ struct BreakdownRow {
   bool is_idle = false;
   Nanoseconds ns = 0;
   double percent = 0;
-  Colour colour;
+  Color color;
   std::string style_class;  // of the page's style sheet
 };
 

@@ -31,7 +31,7 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
   return text;
 }
 
-std::string labelled(std::string_view label, const std::vector<std::string>& lines, const TextStyle& style) {
+std::string labeled(std::string_view label, const std::vector<std::string>& lines, const TextStyle& style) {
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string head = padded_right(i == 0 ? label : "", kLabelWidth);
@@ -66,7 +66,7 @@ std::string list_line(std::string_view label, const std::vector<std::string>& it
     }
   }
   if (shown < items.size()) lines.back() += fmt::format("{}and {} more", kDot, items.size() - shown);
-  return labelled(label, lines, style);
+  return labeled(label, lines, style);
 }
 
 std::string version(const TraceInfo& info, std::string_view name) {
@@ -130,7 +130,7 @@ std::string kind_bars(const TraceInfo& info, const TextStyle& style) {
     std::string bar;
     for (std::size_t column = 0; column < std::max<std::size_t>(length, 1); ++column) bar += "▇";
     text += "  " + padded_right(name_of(kind), kNameWidth) + padded_left(count_of(count), kCountWidth) + "  " +
-            style.coloured(bar, colour_of(kind)) + '\n';
+            style.colored(bar, color_of(kind)) + '\n';
   }
   std::vector<std::string> rest;
   for (std::size_t i = kMostKinds; i < kinds.size(); ++i) {
@@ -206,7 +206,7 @@ std::string anomaly_lines(const TraceInfo& info, const TextStyle& style) {
     std::string item = fmt::format("{} × {}", count_of(anomaly.count), description_of(anomaly.anomaly));
     if (has_telling_example(anomaly.anomaly) && !anomaly.example.text.empty())
       item += ' ' + printable(anomaly.example.text) + '.';
-    text += labelled(i == 0 ? "Anomalies" : "", wrapped_words(item, room_beside_label(style)), style);
+    text += labeled(i == 0 ? "Anomalies" : "", wrapped_words(item, room_beside_label(style)), style);
   }
   if (anomalies.size() > kMostAnomalies) {
     const std::size_t more = anomalies.size() - kMostAnomalies;

@@ -1,6 +1,6 @@
-// The colours of kinds, of device work and of idle causes, the same in every view: computing is cool, waiting warm;
-// told apart by the colour-blind too, since neighbours differ in lightness, and readable on light and dark grounds.
-// Views that cannot show colours lose nothing but the colours.
+// The colors of kinds, of device work and of idle causes, the same in every view: computing is cool, waiting warm;
+// told apart by the color-blind too, since neighbors differ in lightness, and readable on light and dark grounds.
+// Views that cannot show colors lose nothing but the colors.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace telltale {
 
-struct Colour {
+struct Color {
   std::uint8_t red, green, blue;
-  std::uint8_t terminal;  // the nearest of the 256 colours of terminals
+  std::uint8_t terminal;  // the nearest of the 256 colors of terminals
 };
 
-constexpr Colour colour_of(Kind kind) {
+constexpr Color color_of(Kind kind) {
   switch (kind) {
     case Kind::kKernel:
       return {0x1f, 0x78, 0xb4, 32};
@@ -51,7 +51,7 @@ constexpr Colour colour_of(Kind kind) {
   return {0x80, 0x80, 0x80, 244};
 }
 
-constexpr Colour colour_of(WorkClass work) {
+constexpr Color color_of(WorkClass work) {
   switch (work) {
     case WorkClass::kMatmul:
       return {0x1f, 0x5f, 0xae, 25};
@@ -59,7 +59,7 @@ constexpr Colour colour_of(WorkClass work) {
       return {0x3d, 0x8b, 0xe0, 33};
     case WorkClass::kAttention:
       return {0x75, 0x5b, 0xcf, 98};
-    case WorkClass::kNormalisation:
+    case WorkClass::kNormalization:
       return {0x2a, 0x9d, 0x8f, 36};
     case WorkClass::kElementwise:
       return {0x6c, 0xc0, 0xe8, 74};
@@ -77,7 +77,7 @@ constexpr Colour colour_of(WorkClass work) {
   return {0x8a, 0x9a, 0xab, 103};
 }
 
-constexpr Colour colour_of(HostWork work) {
+constexpr Color color_of(HostWork work) {
   switch (work) {
     case HostWork::kDataLoading:
       return {0xc2, 0x4a, 0x10, 130};
@@ -108,17 +108,17 @@ constexpr Colour colour_of(HostWork work) {
 // How text is made for a terminal or a pipe.
 struct TextStyle {
   std::size_t width = 80;
-  bool has_colour = false;
+  bool has_color = false;
 
-  std::string coloured(std::string_view text, Colour colour) const {
-    return wrapped(text, "38;5;" + std::to_string(colour.terminal));
+  std::string colored(std::string_view text, Color color) const {
+    return wrapped(text, "38;5;" + std::to_string(color.terminal));
   }
   std::string bold(std::string_view text) const { return wrapped(text, "1"); }
   std::string faint(std::string_view text) const { return wrapped(text, "2"); }
 
  private:
   std::string wrapped(std::string_view text, std::string_view code) const {
-    if (!has_colour || text.empty()) return std::string(text);
+    if (!has_color || text.empty()) return std::string(text);
     return std::string("\x1b[").append(code).append("m").append(text).append("\x1b[0m");
   }
 };

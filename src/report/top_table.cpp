@@ -149,7 +149,7 @@ std::string top_table(const KeyAverages& averages, const TopTableOptions& option
     table.fit_labels = fitted_names;
   }
   table.paint_label = [&](std::size_t row, std::string_view text) {
-    return style.coloured(text, colour_of(averages.rows[row].kind));
+    return style.colored(text, color_of(averages.rows[row].kind));
   };
   add_columns(table, averages, options.sorted_by);
   return render(table, style) + '\n' + footer(averages, options, style);

@@ -17,7 +17,7 @@ enum class Kind : std::uint8_t {
   kKernel,            // a kernel on a device
   kMemcpy,            // a copy on a device
   kMemset,            // a fill on a device
-  kSync,              // a synchronisation, as the device's tracer reports it
+  kSync,              // a synchronization, as the device's tracer reports it
   kCollective,        // a collective that a communication library reports by itself
   kDeviceAnnotation,  // an annotation projected on the device: covers device work, is none itself
   kDeviceOther,       // device work of a category we do not know
@@ -35,7 +35,7 @@ std::optional<Kind> kind_named(std::string_view name);
 
 // Work that occupies a device: kernels, copies, fills, collectives and unknown device categories.
 bool is_device_work(Kind kind);
-// Everything that stands on a device's track, projections and synchronisations included.
+// Everything that stands on a device's track, projections and synchronizations included.
 bool is_on_device(Kind kind);
 // A call into the device's API, the only kind of event that launches device work.
 bool is_api_call(Kind kind);

@@ -41,7 +41,7 @@ struct Events {
   // Touching ends count as containing. kNoEvent at the top.
   std::vector<EventId> parent;
   // What made this event happen, where that is not its parent, else kNoEvent:
-  //   device work, device synchronisation → the runtime or driver call that launched it (kernels of one CUDA graph
+  //   device work, device synchronization → the runtime or driver call that launched it (kernels of one CUDA graph
   //     share their launch), or the operator itself where no launch was recorded but the operator is known;
   //   a backward operator → the forward operator that created it;
   //   a runtime or driver call outside any operator → the operator that its external id names.

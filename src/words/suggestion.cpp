@@ -6,7 +6,7 @@
 namespace telltale {
 namespace {
 
-// How many letters must be added, removed, replaced or swapped with their neighbour to get from one to the other.
+// How many letters must be added, removed, replaced or swapped with their neighbor to get from one to the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> before, last(to.size() + 1), now(to.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});

@@ -52,7 +52,7 @@ class Analyze(unittest.TestCase):
         for part in parts:
             self.assertIn(part, done.stderr)
 
-    def test_a_trace_alone_is_analysed(self):
+    def test_a_trace_alone_is_analyzed(self):
         self.assertEqual(run(MLP).stdout, run("analyze", MLP).stdout)
         self.assertEqual(run(MLP, "--json").stdout, run("analyze", MLP, "--json").stdout)
         self.assertEqual(run("--json", "--threads", "1", MLP).stdout, run("analyze", MLP, "--json").stdout)

@@ -57,8 +57,8 @@ class CommandLine(unittest.TestCase):
 
     def test_wrong_values_name_what_would_be_right(self):
         self.assert_fails(run("top", RESNET, "--sort", "speed"), "speed", "self-cpu", "self-device-memory")
-        self.assert_fails(run("top", RESNET, "--by", "colour"), "colour", "operator", "kernel")
-        self.assert_fails(run("top", RESNET, "--group", "colour"), "colour", "shape", "stack")
+        self.assert_fails(run("top", RESNET, "--by", "color"), "color", "operator", "kernel")
+        self.assert_fails(run("top", RESNET, "--group", "color"), "color", "shape", "stack")
         self.assert_fails(run("top", RESNET, "--steps", "7..3"), "7..3", "3..7")
         self.assert_fails(run("top", RESNET, "--limit", "few"), "few")
         self.assert_fails(run("top", RESNET, "--stack-depth", "0"), "--stack-depth")

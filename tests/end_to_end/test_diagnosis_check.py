@@ -40,7 +40,7 @@ CASES = [
              finding("host_sync", "remove_sync", 25.0, function="forward")]),
     # Found by rule only, off by 50 − 38 = 12, within the noise of 15; its own fix was not measured: regret 38.
     (case("loop", "loop_indexing", "batch_calls", {"batch_calls": 38.0, "bf16": -30.0}, noise=15.0),
-     89.0, [finding("loop_indexing", "vectorise", 50.0)]),
+     89.0, [finding("loop_indexing", "vectorize", 50.0)]),
     # Found by fix only, off by 60 − 30 = 30: an over-promise, as is bf16 with 16 − 0. The first gains 30 of 35.
     (case("chain", "unfused_elementwise", "compile", {"compile": 30.0, "compile_graphs": 35.0, "bf16": 0.0}),
      100.0, [finding("launch_bound", "compile", 60.0), finding("no_mixed_precision", "bf16", 16.0)]),
@@ -118,7 +118,7 @@ class DiagnosisCheck(unittest.TestCase):
         text = self.check(self.folder, "--verbose").stdout
         for sentence in (
             "syncs: planted host_sync, remove_sync gains 20.0: found by rule and fix, finding 2, off by +5.0 (ok)",
-            "the first finding's vectorise was not measured and counts as 0: 38.0 points given away (BAD ADVICE)",
+            "the first finding's vectorize was not measured and counts as 0: 38.0 points given away (BAD ADVICE)",
             "chain: planted unfused_elementwise, compile gains 30.0: found by fix, finding 1, off by +30.0 "
             "(MORE THAN 10.0)",
             "copies: planted pageable_copy, pin_memory gains 12.0: NOT FOUND",

@@ -1,4 +1,4 @@
-"""The example server is recorded, killed, read, analysed and exported; what comes out is what the server says it did.
+"""The example server is recorded, killed, read, analyzed and exported; what comes out is what the server says it did.
 
 INFERENCE_SERVER in the environment is the program of examples/cpp.
 """
@@ -212,7 +212,7 @@ class Killed(Recording):
         self.assertGreaterEqual(len(batches), self.reports[1].batches)
         self.assertGreaterEqual(sum(span["args"].get("requests.size()", 0) for span in batches), self.reports[1].requests)
 
-    def test_it_is_analysed_like_any_other(self):
+    def test_it_is_analyzed_like_any_other(self):
         done = run("analyze", str(self.tell))
         self.assertEqual(done.returncode, 0, done.stderr)
         text = " ".join(done.stdout.split())

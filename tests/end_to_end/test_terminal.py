@@ -1,4 +1,4 @@
-"""What only a terminal sees: colours, its own width, and a progress line for what takes long."""
+"""What only a terminal sees: colors, its own width, and a progress line for what takes long."""
 import fcntl
 import os
 import pty
@@ -39,7 +39,7 @@ def on_terminal(*words, columns=90, environment=None):
 
 
 class Terminal(unittest.TestCase):
-    def test_colours_are_for_terminals(self):
+    def test_colors_are_for_terminals(self):
         self.assertIn(ESCAPE, on_terminal("top", RESNET))
         self.assertIn(ESCAPE, on_terminal("info", RESNET))
         self.assertIn(ESCAPE, on_terminal("analyze", RESNET))
@@ -50,7 +50,7 @@ class Terminal(unittest.TestCase):
             self.assertNotIn(ESCAPE, on_terminal(command, RESNET, environment={"NO_COLOR": "1"}))
             self.assertNotIn(ESCAPE, on_terminal(command, RESNET, environment={"TERM": "dumb"}))
 
-    def test_json_and_csv_have_no_colours(self):
+    def test_json_and_csv_have_no_colors(self):
         self.assertNotIn(ESCAPE, on_terminal("top", RESNET, "--json", "--limit", "3"))
         self.assertNotIn(ESCAPE, on_terminal("top", RESNET, "--csv", "--limit", "3"))
         self.assertNotIn(ESCAPE, on_terminal("analyze", RESNET, "--json"))

@@ -11,10 +11,10 @@ ATTACH = """
 import json, os, shutil
 def before_torch(config):
     print("before", flush=True)
-    behaviour = os.environ.get("BEFORE", "True")
-    if behaviour == "raise":
+    behavior = os.environ.get("BEFORE", "True")
+    if behavior == "raise":
         raise RuntimeError("no compiler")
-    return behaviour == "True"
+    return behavior == "True"
 def after_torch(config):
     import torch
     print("after", torch.__name__, json.dumps(config, sort_keys=True), flush=True)

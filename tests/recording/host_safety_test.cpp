@@ -229,15 +229,15 @@ TEST_F(HostSafetyTest, signal_handlers_may_emit_while_they_interrupt_the_recorde
   EXPECT_EQ(count_of(trace, "in handler") + dropped(trace), from_handler);
 }
 
-TEST_F(HostSafetyTest, a_cancelled_thread_does_not_hold_up_the_end) {
+TEST_F(HostSafetyTest, a_canceled_thread_does_not_hold_up_the_end) {
   start();
   pthread_t thread{};
   pthread_create(
       &thread, nullptr,
       [](void*) -> void* {
-        static telltale_site site = {"cancelled", "", "", "", nullptr, 0, 0, TELLTALE_KIND_SCOPE, 0};
+        static telltale_site site = {"canceled", "", "", "", nullptr, 0, 0, TELLTALE_KIND_SCOPE, 0};
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
-        while (true) {  // not a C++ scope: C++ itself ends a process that is cancelled inside a destructor
+        while (true) {  // not a C++ scope: C++ itself ends a process that is canceled inside a destructor
           const telltale_scope scope = telltale_begin(&site);
           telltale_end(&scope);
         }
@@ -247,7 +247,7 @@ TEST_F(HostSafetyTest, a_cancelled_thread_does_not_hold_up_the_end) {
   pthread_cancel(thread);
   pthread_join(thread, nullptr);
   EXPECT_EQ(telltale_stop(), TELLTALE_OK);
-  EXPECT_GT(count_of(read_recording(path()), "cancelled"), 0u);
+  EXPECT_GT(count_of(read_recording(path()), "canceled"), 0u);
 }
 
 TEST_F(HostSafetyTest, static_objects_may_emit_before_main_and_after_it) {

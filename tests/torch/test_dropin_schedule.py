@@ -154,7 +154,7 @@ class Misuse(unittest.TestCase):
 
     def test_an_argument_that_torch_does_not_know_is_refused(self) -> None:
         with self.assertRaises(TypeError):
-            telltale.torch.profile(colour="red")
+            telltale.torch.profile(color="red")
 
     def test_an_exception_in_the_block_ends_the_recording_and_goes_on(self) -> None:
         with self.assertRaisesRegex(ZeroDivisionError, "zero"), telltale.torch.profile() as profile:

@@ -19,7 +19,7 @@ namespace telltale::python {
 // An answer in all its forms. Each is made when it is asked for; the page may be absent.
 struct Answer {
   std::function<std::string()> json;             // what --json prints
-  std::function<std::string(std::size_t)> text;  // what a terminal of that width without colours shows
+  std::function<std::string(std::size_t)> text;  // what a terminal of that width without colors shows
   std::function<std::string()> page;             // HTML, complete
 };
 

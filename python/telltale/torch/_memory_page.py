@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-# In the order of the columns of torch's timeline, drawn from the bottom up. Told apart by the colour-blind, too.
+# In the order of the columns of torch's timeline, drawn from the bottom up. Told apart by the color-blind, too.
 _CATEGORIES = (
     ("parameters", "#0072b2"),
     ("optimizer state", "#56b4e9"),
@@ -44,7 +44,7 @@ def page(over_time: list[Point], device: str) -> str:
 
 
 def _thinned(over_time: list[Point]) -> list[Point]:
-    """So many points that a screen shows them all, the highest of each neighbourhood kept."""
+    """So many points that a screen shows them all, the highest of each neighborhood kept."""
     each = max(1, -(-len(over_time) // _MOST_POINTS))
     groups = (over_time[start : start + each] for start in range(0, len(over_time), each))
     return [max(group, key=lambda point: sum(point[1])) for group in groups]
@@ -56,12 +56,12 @@ def _picture(points: list[Point]) -> str:
     across = [(at - start) / (end - start) * _WIDTH for at, _ in points]
     below = [0.0] * len(points)
     areas = []
-    for column, (name, colour) in enumerate(_CATEGORIES):
+    for column, (name, color) in enumerate(_CATEGORIES):
         above = [height + max(0, sizes[column]) for height, (_, sizes) in zip(below, points, strict=True)]
         if above != below:
             outline = _steps(across, above, most) + _steps(across, below, most)[::-1]
             corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in outline)
-            areas.append(f'<polygon points="{corners}" fill="{colour}"><title>{name}</title></polygon>')
+            areas.append(f'<polygon points="{corners}" fill="{color}"><title>{name}</title></polygon>')
         below = above
     return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">{"".join(areas)}</svg>'
 
@@ -77,8 +77,8 @@ def _steps(across: list[float], heights: list[float], most: int) -> list[tuple[f
 
 def _table(peak: Point, last: Point) -> str:
     rows = [
-        f'<tr><td><i style="background:{colour}"></i>{name}<td>{_size(peak[1][column])}<td>{_size(last[1][column])}'
-        for column, (name, colour) in reversed(list(enumerate(_CATEGORIES)))
+        f'<tr><td><i style="background:{color}"></i>{name}<td>{_size(peak[1][column])}<td>{_size(last[1][column])}'
+        for column, (name, color) in reversed(list(enumerate(_CATEGORIES)))
     ]
     total = f"<tr><td>all<td>{_size(sum(peak[1]))}<td>{_size(sum(last[1]))}"
     return f"<table><tr><th><th>at the peak<th>at the end{''.join(rows)}{total}</table>"

@@ -31,14 +31,14 @@ std::vector<Finding> find(const Facts& facts) {
   CallSum conversions(facts), norms(facts);
   Nanoseconds all = 0;
   const std::vector<bool> converts = names_where(facts.trace, is_layout_conversion);
-  const std::vector<bool> normalises = names_where(facts.trace, is_batch_norm_in_nchw);
+  const std::vector<bool> normalizes = names_where(facts.trace, is_batch_norm_in_nchw);
   for (const DeviceCall& call : facts.diagnosis.kernels.calls) {
     all += facts.trace.events.duration[call.event];
     const StringId name = facts.trace.events.name[call.event];
     if (converts[name]) {
       conversions.add(call.event);
       edit.scale_event(facts.trace, call.event, 0);
-    } else if (normalises[name]) {
+    } else if (normalizes[name]) {
       norms.add(call.event);
       edit.scale_event(facts.trace, call.event, norm_left(facts.trace, call));
     }

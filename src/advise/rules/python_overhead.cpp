@@ -11,7 +11,7 @@ namespace telltale {
 namespace {
 
 // What a tensor expression leaves of a loop in Python.
-constexpr float kLeftByVectorising = 0.03F;
+constexpr float kLeftByVectorizing = 0.03F;
 constexpr double kUncertainty = 0.2;
 
 struct PythonFunction {
@@ -42,7 +42,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Edit edit = facts.unobserved;
   for (const EventId call : function.calls)
-    edit.scale_subtree(facts.trace, facts.launched, call, kLeftByVectorising, 1);
+    edit.scale_subtree(facts.trace, facts.launched, call, kLeftByVectorizing, 1);
   const Nanoseconds likely = facts.saved_by(edit);
   if (likely <= 0) return {};
 
@@ -56,7 +56,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.explanation = fmt::format("{} takes {:.3g} ms of a step as recorded without calling a single operator{}.",
                                     name, static_cast<double>(function.duration) / facts.steps() / 1e6,
                                     has_device ? ", and the GPU runs dry" : "");
-  finding.fix = {"vectorise", "Compute it as one tensor expression on the GPU, or once before the loop.",
+  finding.fix = {"vectorize", "Compute it as one tensor expression on the GPU, or once before the loop.",
                  "- w = [weight(i) for i in range(n)]\n+ w = weight(torch.arange(n, device=x.device))"};
   return {finding};
 }

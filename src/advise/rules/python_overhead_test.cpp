@@ -25,7 +25,7 @@ TEST(PythonOverheadRule, the_device_alone_remains_where_python_is_gone) {
   const std::vector<Finding> findings = findings_of(training(kFunction, 1 * kMillisecond), "python_overhead");
   ASSERT_EQ(findings.size(), 1);
   EXPECT_NEAR(likely_ms(findings[0]), 5 - 1, 0.02);
-  EXPECT_EQ(findings[0].fix.id, "vectorise");
+  EXPECT_EQ(findings[0].fix.id, "vectorize");
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 21, "weights"}));
   EXPECT_EQ(findings[0].title, "The GPU waits for Python in weights");
   EXPECT_EQ(findings[0].explanation,

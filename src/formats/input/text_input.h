@@ -1,4 +1,4 @@
-// The decompressed text of a file or of standard input, as a stream: the compression is recognised by its first
+// The decompressed text of a file or of standard input, as a stream: the compression is recognized by its first
 // bytes, not by the file's name.
 #pragma once
 

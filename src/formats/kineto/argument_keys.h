@@ -1,4 +1,4 @@
-// The arguments that Kineto gives its events and that a column of the model holds, recognised by one hash and one
+// The arguments that Kineto gives its events and that a column of the model holds, recognized by one hash and one
 // comparison.
 #pragma once
 

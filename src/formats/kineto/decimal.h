@@ -37,7 +37,7 @@ inline constexpr std::int64_t kPowersOfTen[] = {1, 10, 100, 1000};
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-// Eight digits at once: neighbouring digits are joined to pairs, pairs to fours, fours to eight.
+// Eight digits at once: neighboring digits are joined to pairs, pairs to fours, fours to eight.
 inline bool take_eight_digits(const char* p, std::uint64_t& value) {
   std::uint64_t chunk;
   std::memcpy(&chunk, p, sizeof chunk);

@@ -1,6 +1,6 @@
 // What the arguments of an event say beyond when and where it happened: EventFields to rows of a batch's side tables.
 //
-// One a thread: it remembers what it has seen to recognise it faster. Rows refer to its LocalNames.
+// One a thread: it remembers what it has seen to recognize it faster. Rows refer to its LocalNames.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The meaning of one event: EventFields to rows of a block's tables.
 //
-// One writer a thread: it remembers what it has seen to recognise it faster. Rows of all blocks it writes share its
+// One writer a thread: it remembers what it has seen to recognize it faster. Rows of all blocks it writes share its
 // LocalNames.
 #pragma once
 

@@ -18,7 +18,7 @@ struct ClockReading {
   Nanoseconds to = 0;
 };
 
-// A straight line through each two neighbouring readings, continued before the first and behind the last one. Later
+// A straight line through each two neighboring readings, continued before the first and behind the last one. Later
 // times never come out earlier.
 class ClockMap {
  public:

@@ -27,7 +27,7 @@ def weight_at_once() -> Tensor:
 
 
 def weighted_in_python(plan: Plan, rows: int, width: int) -> Workload:
-    weight = weight_at_once if plan.has("vectorise") else weight_number_by_number
+    weight = weight_at_once if plan.has("vectorize") else weight_number_by_number
 
     def loss(model: nn.Module, x: Tensor) -> Tensor:
         y = model(x)
@@ -37,12 +37,12 @@ def weighted_in_python(plan: Plan, rows: int, width: int) -> Workload:
     return Workload(residual_tower(6, width), [(x,)], loss, autocast=torch.bfloat16)
 
 
-@case("python_overhead", "vectorise", "the loop as one tensor expression")
+@case("python_overhead", "vectorize", "the loop as one tensor expression")
 def python_between_launches(plan: Plan) -> Workload:
     return weighted_in_python(plan, rows=1024, width=1024)
 
 
-@case("python_overhead", "vectorise", "the loop as one tensor expression; costs nothing: the device is behind anyway")
+@case("python_overhead", "vectorize", "the loop as one tensor expression; costs nothing: the device is behind anyway")
 def python_behind_the_device(plan: Plan) -> Workload:
     return weighted_in_python(plan, rows=32768, width=2048)
 
