@@ -8,12 +8,12 @@
 #include <system_error>
 
 #include "analysis/step_selection.h"
+#include "base/amounts.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/step_choice.h"
 #include "cli/time_text.h"
 #include "formats/write_trace.h"
-#include "report/units.h"
 #include "words/chosen_steps.h"
 #include "words/suggestion.h"
 

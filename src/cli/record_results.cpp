@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "advise/diagnosis.h"
+#include "base/amounts.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "formats/write_trace.h"
 #include "report/analyze_terminal.h"
-#include "report/units.h"
 
 namespace telltale::cli {
 namespace {

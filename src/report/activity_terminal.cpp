@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "base/amounts.h"
 #include "report/activity_words.h"
 #include "report/table.h"
 #include "report/text_width.h"
@@ -68,14 +69,14 @@ std::string thread_lines(const HostActivity& host, const TextStyle& style) {
   for (const ThreadActivity& thread : shown) {
     const double busy = host.busy_percent(thread);
     text += padded_right(cut_to_width(printable(thread.name), name_width), name_width + kGap) +
-            padded_left(percent_text(busy), kShareWidth) + std::string(kGap, ' ');
+            padded_left(format_percent(busy), kShareWidth) + std::string(kGap, ' ');
     if (has_bar) text += bar_of(busy, kBarWidth, style) + std::string(kGap, ' ');
     text += cut_to_width(scopes_text(host, thread), style.width - taken);
     text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
   }
   const std::string more = more_text(host.threads.size(), "thread");
-  return text + faint_line((more.empty() ? "" : more + "; ") + "% of " + time_text(host.window_ns), style);
+  return text + faint_line((more.empty() ? "" : more + "; ") + "% of " + format_time(host.window_ns), style);
 }
 
 std::string counter_table(const Diagnosis& diagnosis, const TextStyle& style) {

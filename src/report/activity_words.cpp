@@ -6,8 +6,8 @@
 #include <array>
 #include <ranges>
 
+#include "base/amounts.h"
 #include "report/text_width.h"
-#include "report/units.h"
 
 namespace telltale {
 namespace {
@@ -32,14 +32,14 @@ std::string waiting_clause(const SpanWaiting& waiting) {
   if (waiting.waiting_percent() < kWorthSaying) return "; it is served at once";
   const bool is_beside_idle = 2 * waiting.beside_idle_ns >= waiting.waiting_ns;
   return fmt::format(
-      "; for {} of that it waits, mostly {}", percent_text(waiting.waiting_percent()),
+      "; for {} of that it waits, mostly {}", format_percent(waiting.waiting_percent()),
       is_beside_idle ? "while a thread that could serve it is idle" : "while all threads that serve are busy");
 }
 
 std::string request_sentence(const SpanLatency& request) {
   const SpanWaiting* waiting = waiting_of(request);
-  return fmt::format("Each {} takes {} (p50), {} (p99){}.", shown(request.name), time_text(request.p50_ns),
-                     time_text(request.p99_ns), waiting != nullptr ? waiting_clause(*waiting) : "");
+  return fmt::format("Each {} takes {} (p50), {} (p99){}.", shown(request.name), format_time(request.p50_ns),
+                     format_time(request.p99_ns), waiting != nullptr ? waiting_clause(*waiting) : "");
 }
 
 // ", mostly in layer"
@@ -56,7 +56,7 @@ std::string serving_sentence(const Diagnosis& diagnosis, const SpanWaiting& wait
   const std::string who = waiting.threads.size() == 1
                               ? fmt::format("The thread that serves, {}, is", shown(busiest->name))
                               : fmt::format("The {} threads that serve are", waiting.threads.size());
-  return fmt::format("{} busy {} of the time{}.", who, percent_text(waiting.busy_percent), mostly_in(*busiest));
+  return fmt::format("{} busy {} of the time{}.", who, format_percent(waiting.busy_percent), mostly_in(*busiest));
 }
 
 std::string busiest_sentence(const HostActivity& host) {
@@ -65,7 +65,8 @@ std::string busiest_sentence(const HostActivity& host) {
   const std::string who = host.threads.size() == 1
                               ? fmt::format("Its thread, {},", shown(busiest.name))
                               : fmt::format("The busiest of {} threads, {},", host.threads.size(), shown(busiest.name));
-  return fmt::format("{} is busy {} of the time{}.", who, percent_text(host.busy_percent(busiest)), mostly_in(busiest));
+  return fmt::format("{} is busy {} of the time{}.", who, format_percent(host.busy_percent(busiest)),
+                     mostly_in(busiest));
 }
 
 std::string unfinished_sentence(const SpanLatency& request) {
@@ -80,7 +81,7 @@ std::string count_of(std::size_t count, std::string_view what) {
 }  // namespace
 
 std::string activity_subject(const Diagnosis& diagnosis) {
-  std::string text = fmt::format("{} · {} · {}", file_label(diagnosis), time_text(diagnosis.host.window_ns),
+  std::string text = fmt::format("{} · {} · {}", file_label(diagnosis), format_time(diagnosis.host.window_ns),
                                  count_of(diagnosis.host.threads.size(), "thread"));
   if (const SpanLatency* request = request_of(diagnosis))
     text += fmt::format(" · {} × {}", format_count(request->count), shown(request->name));
@@ -90,7 +91,7 @@ std::string activity_subject(const Diagnosis& diagnosis) {
 Headline activity_headline(const Diagnosis& diagnosis) {
   const SpanLatency* request = request_of(diagnosis);
   if (request == nullptr) {
-    return {fmt::format("The recording covers {}.", time_text(diagnosis.host.window_ns)),
+    return {fmt::format("The recording covers {}.", format_time(diagnosis.host.window_ns)),
             busiest_sentence(diagnosis.host)};
   }
   const SpanWaiting* waiting = waiting_of(*request);
@@ -106,7 +107,7 @@ LatencyCells latency_cells(const SpanLatency& latency) {
           format_time(latency.p90_ns),
           format_time(latency.p99_ns),
           format_time(latency.max_ns),
-          latency.waiting ? percent_text(latency.waiting->waiting_percent()) : std::string()};
+          latency.waiting ? format_percent(latency.waiting->waiting_percent()) : std::string()};
 }
 
 CounterCells counter_cells(const CounterSummary& counter) {

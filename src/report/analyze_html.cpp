@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/amounts.h"
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
 #include "report/html_text.h"
-#include "report/units.h"
 
 namespace telltale {
 namespace html {
@@ -64,7 +64,7 @@ std::string header(const Diagnosis& diagnosis) {
 std::string footer(const Diagnosis& diagnosis, const Trace& trace) {
   return fmt::format("<footer>\n<p>Made by telltale analyze from {}: {} events, {}. {}</p>\n</footer>\n",
                      html_cut(diagnosis.path == "-" ? "standard input" : diagnosis.path, 200),
-                     format_count(static_cast<std::int64_t>(trace.events.size())), time_text(trace.duration),
+                     format_count(static_cast<std::int64_t>(trace.events.size())), format_time(trace.duration),
                      html_escaped(anomaly_note(trace)));
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <ranges>
 
+#include "base/amounts.h"
 #include "report/activity_words.h"
 #include "report/analyze_html_parts.h"
 #include "report/html_text.h"
-#include "report/units.h"
 
 namespace telltale::html {
 namespace {
@@ -38,8 +38,8 @@ std::string waiting_words(const std::vector<SpanLatency>& latencies) {
   const SpanWaiting& waiting = *known->waiting;
   return fmt::format(" {} waits until {} begins: {} (p50), {} (p99). For {} of that a thread that serves is idle.",
                      html_cut(known->name, kLongestName), html_cut(waiting.served_in, kLongestName),
-                     time_text(waiting.p50_ns), time_text(waiting.p99_ns),
-                     percent_text(percent_of(waiting.beside_idle_ns, waiting.waiting_ns)));
+                     format_time(waiting.p50_ns), format_time(waiting.p99_ns),
+                     format_percent(percent_of(waiting.beside_idle_ns, waiting.waiting_ns)));
 }
 
 }  // namespace
@@ -62,13 +62,13 @@ std::string threads_section(const Diagnosis& diagnosis) {
   std::string rows;
   for (const ThreadActivity& thread : host.threads | std::views::take(kMostRows)) {
     const double busy = host.busy_percent(thread);
-    rows += row_head(thread.name) + room(meter(busy, kWorking)) + number_cell(time_text(thread.busy_ns)) +
-            number_cell(percent_text(busy)) +
+    rows += row_head(thread.name) + room(meter(busy, kWorking)) + number_cell(format_time(thread.busy_ns)) +
+            number_cell(format_percent(busy)) +
             fmt::format("<td>{}</td></tr>\n", html_cut(scopes_text(host, thread), kLongestText));
   }
   const std::string caption = fmt::format(
       "Of {}. A thread is busy while it is in something that was recorded; behind it, what that was, in percent.",
-      time_text(host.window_ns));
+      format_time(host.window_ns));
   return section("threads", "What the threads do", caption,
                  table_of({{"thread", false}, {"", false}, {"busy"}, {"%"}, {"in", false}}, rows, "kernels"));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/amounts.h"
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
 #include "report/html_text.h"
@@ -18,13 +19,13 @@ bool has_room_for_label(const BreakdownRow& row) {
 std::string bar_of(const std::vector<BreakdownRow>& rows) {
   std::string spoken, parts;
   for (const BreakdownRow& row : rows) {
-    const std::string share = percent_text(row.percent);
+    const std::string share = format_percent(row.percent);
     const std::string name = (row.is_idle ? "idle: " : "") + row.label;
     spoken += fmt::format("{}{} {}", spoken.empty() ? "" : ", ", name, share);
     const bool is_labeled = has_room_for_label(row);
     parts += fmt::format("<span class=\"{}{}{}\" style=\"flex-grow:{}\" title=\"{} {}, {}\">{}</span>\n",
                          row.style_class, row.is_idle ? " idle" : "", is_labeled ? "" : " narrow", row.ns, name,
-                         time_text(row.ns), share, is_labeled ? fmt::format("<b>{}</b>{}", row.label, share) : "");
+                         format_time(row.ns), share, is_labeled ? fmt::format("<b>{}</b>{}", row.label, share) : "");
   }
   return fmt::format("<div class=\"bar\" role=\"img\" aria-label=\"{}\">\n{}</div>\n", spoken, parts);
 }
@@ -36,8 +37,8 @@ std::string meters_of(const std::vector<BreakdownRow>& rows, bool is_idle, doubl
     body += fmt::format(
         "<tr><th scope=\"row\">{}{}</th><td class=\"room\">{}</td><td class=\"n\">{}</td><td "
         "class=\"n\">{}</td></tr>\n",
-        key_mark(row.style_class), row.label, meter(100 * row.percent / widest, row.style_class), time_text(row.ns),
-        percent_text(row.percent));
+        key_mark(row.style_class), row.label, meter(100 * row.percent / widest, row.style_class), format_time(row.ns),
+        format_percent(row.percent));
   }
   return body.empty() ? body : "<table class=\"meters\"><tbody>\n" + body + "</tbody></table>\n";
 }
@@ -59,8 +60,8 @@ std::string phases_of(const Diagnosis& diagnosis) {
     const std::string host = meter(percent_of(phase.cpu_ns, widest), "h4");
     const std::string device = device_total == 0 ? std::string() : meter(percent_of(phase.device_ns, widest), "w0");
     body += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"room\">{}{}</td><td class=\"n\">{}</td>",
-                        name_of(phase.phase), host, device, time_text(phase.cpu_ns));
-    body += device_total == 0 ? "</tr>\n" : fmt::format("<td class=\"n\">{}</td></tr>\n", time_text(phase.device_ns));
+                        name_of(phase.phase), host, device, format_time(phase.cpu_ns));
+    body += device_total == 0 ? "</tr>\n" : fmt::format("<td class=\"n\">{}</td></tr>\n", format_time(phase.device_ns));
   }
   const std::string device_head =
       device_total == 0 ? std::string() : fmt::format("<th class=\"n\" scope=\"col\">{}GPU</th>", key_mark("w0"));
@@ -78,8 +79,8 @@ std::string devices_of(const Diagnosis& diagnosis) {
     body += fmt::format(
         "<tr><th scope=\"row\">GPU {}</th><td class=\"room\">{}</td><td class=\"n\">{}</td><td "
         "class=\"n\">{}</td></tr>\n",
-        device.id, meter(device.utilization_percent(), "w0"), time_text(device.busy_ns),
-        percent_text(device.utilization_percent()));
+        device.id, meter(device.utilization_percent(), "w0"), format_time(device.busy_ns),
+        format_percent(device.utilization_percent()));
   }
   return "<table class=\"meters\"><tbody>\n" + body + "</tbody></table>\n";
 }
@@ -91,8 +92,8 @@ std::string breakdown_section(const Diagnosis& diagnosis) {
   if (rows.empty() || !diagnosis.is_about_steps) return {};
   const double widest = std::ranges::max(rows, {}, &BreakdownRow::percent).percent;
   const StepBreakdown& breakdown = diagnosis.breakdown;
-  const std::string busy = percent_text(percent_of(breakdown.busy_total(), breakdown.step));
-  const std::string idle = percent_text(percent_of(breakdown.idle_total(), breakdown.step));
+  const std::string busy = format_percent(percent_of(breakdown.busy_total(), breakdown.step));
+  const std::string idle = format_percent(percent_of(breakdown.idle_total(), breakdown.step));
   std::string columns =
       column(breakdown.has_device ? "The GPU computes " + busy : "The busiest thread", meters_of(rows, false, widest));
   columns += column("The GPU waits " + idle + ", by cause", meters_of(rows, true, widest));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/amounts.h"
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
 #include "report/html_text.h"
@@ -26,8 +27,9 @@ std::string range_picture(const Diagnosis& diagnosis, const Saving& saving, doub
 std::string saving_of(const Diagnosis& diagnosis, const Finding& finding, double widest) {
   if (!is_about_time(finding)) return "<div class=\"saving\"><span>saves no time</span></div>\n";
   return fmt::format("<div class=\"saving\"><strong>{}</strong><span>saves {} a step</span>{}<span>{} %</span></div>\n",
-                     percent_text(saving_percent(diagnosis, finding.saving.likely)), time_text(finding.saving.likely),
-                     range_picture(diagnosis, finding.saving, widest), saving_range(diagnosis, finding.saving));
+                     format_percent(saving_percent(diagnosis, finding.saving.likely)),
+                     format_time(finding.saving.likely), range_picture(diagnosis, finding.saving, widest),
+                     saving_range(diagnosis, finding.saving));
 }
 
 std::string code_of(std::string_view code) {
@@ -62,8 +64,8 @@ std::string evidence_of(const Finding& finding, const Trace& trace) {
     ++count;
     rows += fmt::format(
         "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-        html_cut(trace.name(event), kLongestName), time_text(trace.events.start[event]),
-        time_text(trace.events.duration[event]), event);
+        html_cut(trace.name(event), kLongestName), format_time(trace.events.start[event]),
+        format_time(trace.events.duration[event]), event);
   }
   if (count == 0) return {};
   return fmt::format(

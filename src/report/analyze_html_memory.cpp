@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/amounts.h"
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
 #include "report/html_text.h"
-#include "report/units.h"
 
 namespace telltale::html {
 namespace {
@@ -47,7 +47,7 @@ class MemoryPicture {
     std::string text = fmt::format(
         "<svg viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"memory over time, peak "
         "{}\">\n",
-        kWidth, kHeight, bytes_text(memory_.peak_allocated));
+        kWidth, kHeight, format_bytes(memory_.peak_allocated));
     if (timing.steps.size() <= kMostStepLines) {
       for (const StepSpan& step : timing.steps) {
         const std::string x = html_number(percent(step.host.begin) * kWidth / 100);
@@ -88,26 +88,26 @@ std::string labels_of(const MemorySummary& memory, const MemoryPicture& picture)
   const double at = picture.percent(memory.peak_time);
   std::string text = fmt::format(
       "<span class=\"at peak{}\" style=\"left:{}%;bottom:100%\">peak {} allocated, at {}</span>\n",
-      at > 50 ? " left" : "", html_number(at), bytes_text(memory.peak_allocated), time_text(memory.peak_time));
+      at > 50 ? " left" : "", html_number(at), format_bytes(memory.peak_allocated), format_time(memory.peak_time));
   if (memory.peak_reserved > 0) {
     text +=
         fmt::format("<span class=\"at\" style=\"{}:.4rem;top:{}%\">reserved {}</span>\n", at > 50 ? "left" : "right",
-                    html_number(picture.top_percent(memory.peak_reserved) + 1), bytes_text(memory.peak_reserved));
+                    html_number(picture.top_percent(memory.peak_reserved) + 1), format_bytes(memory.peak_reserved));
   }
   return text;
 }
 
 std::string caption_of(const MemorySummary& memory, const MemoryPicture& picture) {
   std::string text =
-      fmt::format("GPU {}, over {}; lines mark the starts of steps.", memory.device, time_text(picture.length()));
+      fmt::format("GPU {}, over {}; lines mark the starts of steps.", memory.device, format_time(picture.length()));
   constexpr double kWorthSaying = 0.001;  // of the peak
   if (memory.growth_per_step.value_or(0) > kWorthSaying * static_cast<double>(memory.peak_allocated)) {
     text += fmt::format(" What stays from step to step grows by {} a step.",
-                        bytes_text(static_cast<std::int64_t>(*memory.growth_per_step)));
+                        format_bytes(static_cast<std::int64_t>(*memory.growth_per_step)));
   }
   if (memory.device_allocations + memory.device_frees > 0) {
     text += fmt::format(" A step makes {:.1f} cudaMalloc and {:.1f} cudaFree calls, {}.", memory.device_allocations,
-                        memory.device_frees, time_text(memory.allocator_call_ns));
+                        memory.device_frees, format_time(memory.allocator_call_ns));
   }
   return text;
 }

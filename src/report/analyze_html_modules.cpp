@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <span>
 
+#include "base/amounts.h"
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
 #include "report/html_text.h"
-#include "report/units.h"
 
 namespace telltale::html {
 namespace {
@@ -58,8 +58,8 @@ std::string row_of(const ModuleTree& tree, const ModuleTime& module, int depth) 
       "<span class=\"n\">{}</span><span class=\"n\">{}</span></span>",
       depth, html_cut(module.path, 200), format_count(module.calls), html_cut(module.name, kLongestName),
       meter(percent_of(forward, tree.whole), tree.has_device ? "w0" : "h4"),
-      meter(percent_of(backward, tree.whole), tree.has_device ? "w4" : "h3"), time_text(forward + backward),
-      percent_text(percent_of(forward + backward, tree.step)));
+      meter(percent_of(backward, tree.whole), tree.has_device ? "w4" : "h3"), format_time(forward + backward),
+      format_percent(percent_of(forward + backward, tree.step)));
 }
 
 std::string list_of(ModuleTree& tree, std::span<const std::size_t> modules, int depth);

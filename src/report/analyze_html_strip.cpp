@@ -5,11 +5,11 @@
 #include <cmath>
 #include <set>
 
+#include "base/amounts.h"
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
 #include "report/html_text.h"
 #include "report/kernel_name.h"
-#include "report/units.h"
 
 namespace telltale::html {
 namespace {
@@ -50,10 +50,10 @@ std::string title_of(const StripSpan<Work>& span, const Trace& trace, const Scal
   const std::string name = event_label(trace, span.event);
   const std::string head =
       name.empty() ? std::string(words_for(span.work)) : fmt::format("{}: {}", words_for(span.work), name);
-  const std::string at = time_text(scale.since_start(span.when.begin));
-  if (span.events == 1) return fmt::format("{}, {} at {}", head, time_text(span.busy), at);
-  return fmt::format("{} and {} more, {} busy of {} at {}", head, span.events - 1, time_text(span.busy),
-                     time_text(span.when.length()), at);
+  const std::string at = format_time(scale.since_start(span.when.begin));
+  if (span.events == 1) return fmt::format("{}, {} at {}", head, format_time(span.busy), at);
+  return fmt::format("{} and {} more, {} busy of {} at {}", head, span.events - 1, format_time(span.busy),
+                     format_time(span.when.length()), at);
 }
 
 template <typename Work>
@@ -95,7 +95,7 @@ std::string track_lane(std::string_view kind, const StripLane<Work>& drawn, cons
                        Interval window) {
   const std::string name = html_cut(trace.strings[trace.tracks[drawn.track].name], kLongestName);
   const std::string spoken =
-      fmt::format("{}, busy {} of the step", name, percent_text(percent_of(drawn.busy, window.length())));
+      fmt::format("{}, busy {} of the step", name, format_percent(percent_of(drawn.busy, window.length())));
   return lane(kind, name, spoken, rectangles(drawn.spans, trace, scale), tags(drawn.spans, scale));
 }
 
@@ -108,7 +108,7 @@ std::string axis(Interval window) {
   std::string marks;
   for (Nanoseconds at = 0; at < window.length() - tick / 2; at += std::max<Nanoseconds>(1, tick)) {
     marks += fmt::format("<span style=\"left:{}%\">{}</span>\n", html_number(percent_of(at, window.length())),
-                         at == 0 ? "0" : time_text(at));
+                         at == 0 ? "0" : format_time(at));
   }
   return "<div class=\"lane axis\" aria-hidden=\"true\"><span class=\"name\"></span><div class=\"room\">\n" + marks +
          "</div></div>\n";
@@ -186,7 +186,7 @@ std::string strip_section(const Diagnosis& diagnosis, const Trace& trace, const 
   const std::string caption =
       fmt::format("{}, {}. Events too short to be told apart are drawn as one, as high as they fill its time.{}",
                   is_all ? "All of it" : "A typical " + std::string(diagnosis.is_about_steps ? "step" : "stretch"),
-                  time_text(strip.window.length()), left_out(strip));
+                  format_time(strip.window.length()), left_out(strip));
   const std::string_view title = diagnosis.is_about_steps ? "One step as it ran" : "How it ran";
   return section("strip", title, caption, body + keys_of(strip));
 }

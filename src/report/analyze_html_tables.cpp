@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "analysis/sync_rows.h"
+#include "base/amounts.h"
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
 #include "report/html_text.h"
 #include "report/shown_names.h"
-#include "report/units.h"
 
 namespace telltale::html {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::size_t kKernelsAtOnce = 15;  // the rest unfolds
 constexpr std::size_t kMostRows = 12;
 constexpr std::size_t kLongestName = 110, kLongestTitle = 400;
 
-std::string percent_or_blank(const std::optional<double>& percent) { return percent ? percent_text(*percent) : ""; }
+std::string percent_or_blank(const std::optional<double>& percent) { return percent ? format_percent(*percent) : ""; }
 
 // "3.5" a step; whole numbers without decimals.
 std::string calls_text(double calls) {
@@ -27,7 +27,7 @@ std::string calls_text(double calls) {
 }
 
 std::string bandwidth_text(double bytes_per_second) {
-  return bytes_per_second > 0 ? bytes_text(static_cast<std::int64_t>(bytes_per_second)) + "/s" : std::string();
+  return bytes_per_second > 0 ? format_bytes(static_cast<std::int64_t>(bytes_per_second)) + "/s" : std::string();
 }
 
 std::string precision_of(const KernelRow& row) {
@@ -56,10 +56,10 @@ std::string kernel_row(const KernelRow& row, const std::string& name, Nanosecond
   return fmt::format("<tr><th scope=\"row\" title=\"{}\">{}{}</th><td>{}</td><td>{}</td>",
                      html_cut(row.name, kLongestTitle), key_mark(style), html_cut(name, kLongestName),
                      name_of(row.work), precision_of(row)) +
-         number_cell(format_count(row.calls)) + number_cell(time_text(static_cast<Nanoseconds>(row.mean_ns))) +
+         number_cell(format_count(row.calls)) + number_cell(format_time(static_cast<Nanoseconds>(row.mean_ns))) +
          number_cell(percent_or_blank(row.occupancy_percent)) + number_cell(percent_or_blank(row.roofline_percent)) +
          fmt::format("<td class=\"room\">{}</td>", meter(percent_of(row.device_ns, longest), style)) +
-         number_cell(time_text(row.device_ns)) + "</tr>\n";
+         number_cell(format_time(row.device_ns)) + "</tr>\n";
 }
 
 std::string kernel_table(const std::string& rows) {
@@ -110,8 +110,8 @@ std::string syncs_section(const Diagnosis& diagnosis, const Trace& trace) {
   for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
     const SyncRow& row = rows[i];
     body += fmt::format("<tr><th scope=\"row\">{}</th>", html_cut(row.name, kLongestName)) +
-            number_cell(calls_text(row.calls)) + number_cell(time_text(row.waited_ns)) +
-            number_cell(time_text(row.idle_ns)) + "</tr>\n";
+            number_cell(calls_text(row.calls)) + number_cell(format_time(row.waited_ns)) +
+            number_cell(format_time(row.idle_ns)) + "</tr>\n";
   }
   return section(
       "syncs", "Waits of the host for the GPU", "A step. Only the idle time after a wait costs anything.",
@@ -125,9 +125,9 @@ std::string copies_section(const Diagnosis& diagnosis) {
     std::string direction(name_of(row.direction));
     std::ranges::replace(direction, '_', ' ');
     body += fmt::format("<tr><th scope=\"row\">{}{}</th>", direction, row.is_pageable ? ", pageable" : "") +
-            number_cell(calls_text(row.calls)) + number_cell(bytes_text(static_cast<std::int64_t>(row.bytes))) +
-            number_cell(bandwidth_text(row.bytes_per_second)) + number_cell(time_text(row.duration_ns)) +
-            number_cell(time_text(row.exposed_ns)) + number_cell(time_text(row.host_blocked_ns)) + "</tr>\n";
+            number_cell(calls_text(row.calls)) + number_cell(format_bytes(static_cast<std::int64_t>(row.bytes))) +
+            number_cell(bandwidth_text(row.bytes_per_second)) + number_cell(format_time(row.duration_ns)) +
+            number_cell(format_time(row.exposed_ns)) + number_cell(format_time(row.host_blocked_ns)) + "</tr>\n";
   }
   return section(
       "copies", "Copies", "A step. Exposed is what no other work of the GPU hides.",
@@ -143,12 +143,12 @@ std::string communication_section(const Diagnosis& diagnosis) {
     const CollectiveRow& row = communication.rows[i];
     body += fmt::format("<tr><th scope=\"row\">{}</th>", html_cut(row.name, kLongestName)) +
             number_cell(calls_text(row.calls)) +
-            number_cell(row.bytes ? bytes_text(static_cast<std::int64_t>(*row.bytes)) : "") +
-            number_cell(time_text(row.device_ns)) + number_cell(time_text(row.exposed_ns)) + "</tr>\n";
+            number_cell(row.bytes ? format_bytes(static_cast<std::int64_t>(*row.bytes)) : "") +
+            number_cell(format_time(row.device_ns)) + number_cell(format_time(row.exposed_ns)) + "</tr>\n";
   }
   const std::string caption =
-      fmt::format("{} a step, of which computing hides {}; {} are exposed.", time_text(communication.total_ns),
-                  percent_text(communication.overlap_percent()), time_text(communication.exposed_ns));
+      fmt::format("{} a step, of which computing hides {}; {} are exposed.", format_time(communication.total_ns),
+                  format_percent(communication.overlap_percent()), format_time(communication.exposed_ns));
   return section("communication", "Communication", caption,
                  table_of({{"collective", false}, {"calls"}, {"sent"}, {"takes"}, {"exposed"}}, body, "plain") +
                      rest_of(communication.rows));

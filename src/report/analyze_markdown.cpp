@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "base/amounts.h"
 #include "base/utf8.h"
 #include "report/activity_words.h"
 #include "report/analyze_words.h"
@@ -35,7 +36,7 @@ std::string breakdown_table(const Diagnosis& diagnosis) {
   if (rows.empty()) return {};
   std::string text = fmt::format("\n| {} | time | % |\n|---|--:|--:|\n", breakdown_caption(diagnosis));
   for (const BreakdownRow& row : rows) {
-    text += fmt::format("| {}{} | {} | {} |\n", row.is_idle ? "idle: " : "", row.label, time_text(row.ns),
+    text += fmt::format("| {}{} | {} | {} |\n", row.is_idle ? "idle: " : "", row.label, format_time(row.ns),
                         percent_digits(row.percent));
   }
   return text;
@@ -52,9 +53,9 @@ std::string activity_tables(const Diagnosis& diagnosis) {
   }
   const HostActivity& host = diagnosis.host;
   if (!host.threads.empty())
-    text += fmt::format("\n| thread | busy of {} | in, % |\n|---|--:|---|\n", time_text(host.window_ns));
+    text += fmt::format("\n| thread | busy of {} | in, % |\n|---|--:|---|\n", format_time(host.window_ns));
   for (const ThreadActivity& thread : host.threads | std::views::take(kMostActivityRows)) {
-    text += fmt::format("| {} | {} | {} |\n", markdown_escaped(thread.name), percent_text(host.busy_percent(thread)),
+    text += fmt::format("| {} | {} | {} |\n", markdown_escaped(thread.name), format_percent(host.busy_percent(thread)),
                         markdown_escaped(scopes_text(host, thread)));
   }
   if (!diagnosis.counters.empty()) text += "\n| counter | mean | least | most |\n|---|--:|--:|--:|\n";
@@ -72,7 +73,7 @@ std::string findings_table(const Diagnosis& diagnosis) {
   for (const Finding& finding : diagnosis.findings) {
     const bool is_time = is_about_time(finding);
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", ++number, markdown_escaped(finding.title),
-                        is_time ? time_text(finding.saving.likely) : "–",
+                        is_time ? format_time(finding.saving.likely) : "–",
                         is_time ? percent_digits(saving_percent(diagnosis, finding.saving.likely)) : "–",
                         is_time ? saving_range(diagnosis, finding.saving) : "–",
                         finding.source ? markdown_escaped(source_text(*finding.source)) : "");
@@ -86,8 +87,8 @@ std::string evidence_list(const Finding& finding, const Trace& trace) {
   for (const EventId event : finding.evidence) {
     if (event >= trace.events.size()) continue;
     const std::string name = cut_to_width(printable(repaired_utf8(trace.name(event))), kLongestName);
-    text += fmt::format("- {}: {}, at {}\n", markdown_escaped(name), time_text(trace.events.duration[event]),
-                        time_text(trace.events.start[event]));
+    text += fmt::format("- {}: {}, at {}\n", markdown_escaped(name), format_time(trace.events.duration[event]),
+                        format_time(trace.events.start[event]));
   }
   return text.empty() ? text : "\nEvidence:\n\n" + text;
 }

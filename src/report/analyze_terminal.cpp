@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/amounts.h"
 #include "report/activity_terminal.h"
 #include "report/analyze_words.h"
 #include "report/text_width.h"
@@ -124,8 +125,8 @@ std::string breakdown_of(const Diagnosis& diagnosis, const TextStyle& style) {
 // "saves 12.0 ms  25 %  (20 to 28)"
 std::string saving_of(const Diagnosis& diagnosis, const Finding& finding) {
   if (!is_about_time(finding)) return {};
-  return fmt::format("saves {}  {}  ({})", time_text(finding.saving.likely),
-                     percent_text(saving_percent(diagnosis, finding.saving.likely)),
+  return fmt::format("saves {}  {}  ({})", format_time(finding.saving.likely),
+                     format_percent(saving_percent(diagnosis, finding.saving.likely)),
                      saving_range(diagnosis, finding.saving));
 }
 

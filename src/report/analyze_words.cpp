@@ -9,20 +9,14 @@
 #include <map>
 
 #include "advise/rule_info.h"
+#include "base/amounts.h"
 #include "report/activity_words.h"
 #include "report/text_width.h"
-#include "report/units.h"
 
 namespace telltale {
 namespace {
 
 constexpr double kWorthSaying = 0.5;  // percent: what rounds to nothing is not mentioned
-
-std::string without_double_blanks(std::string text) {
-  const auto [first, last] = std::ranges::unique(text, [](char one, char next) { return one == ' ' && next == ' '; });
-  text.erase(first, last);
-  return text;
-}
 
 // What the device waits for, after "it waits, mostly".
 std::string_view waits_for(HostWork cause) {
@@ -49,11 +43,11 @@ std::size_t largest(const std::array<Nanoseconds, kCount>& times) {
 
 std::string step_sentence(const Diagnosis& diagnosis) {
   const double observer = diagnosis.observer_percent();
-  const std::string time = time_text(diagnosis.unobserved_ns);
+  const std::string time = format_time(diagnosis.unobserved_ns);
   const std::string recorded = observer < kWorthSaying
                                    ? std::string()
                                    : fmt::format(" ({} as recorded: profiling cost {})",
-                                                 time_text(diagnosis.recorded_ns), percent_text(observer));
+                                                 format_time(diagnosis.recorded_ns), format_percent(observer));
   if (diagnosis.timing.source == StepSource::kWhole) {
     return fmt::format("The trace marks no steps and repeats nothing, so all of it counts as one: {}{}.", time,
                        recorded);
@@ -69,16 +63,16 @@ std::string device_sentence(const Diagnosis& diagnosis) {
   const std::string mostly = fmt::format("mostly {}", name_of(static_cast<WorkClass>(work)));
   if (idle < kWorthSaying) {
     return fmt::format("The GPU computes all the time, {} ({}).", mostly,
-                       percent_text(percent_of(breakdown.busy[work], breakdown.step)));
+                       format_percent(percent_of(breakdown.busy[work], breakdown.step)));
   }
   const bool differs = diagnosis.observer_percent() >= kWorthSaying;
   const std::string waits = fmt::format("the rest it waits, mostly {}", waits_for(static_cast<HostWork>(cause)));
   if (busy < 50) {
-    return fmt::format("The GPU computes only {} of {}; {} ({}).", percent_text(busy),
+    return fmt::format("The GPU computes only {} of {}; {} ({}).", format_percent(busy),
                        differs ? "the recorded step" : "it", waits,
-                       percent_text(percent_of(breakdown.idle[cause], breakdown.step)));
+                       format_percent(percent_of(breakdown.idle[cause], breakdown.step)));
   }
-  return fmt::format("The GPU computes {} of {}, {}; {}.", percent_text(busy), differs ? "the recorded step" : "it",
+  return fmt::format("The GPU computes {} of {}, {}; {}.", format_percent(busy), differs ? "the recorded step" : "it",
                      mostly, waits);
 }
 
@@ -87,7 +81,7 @@ std::string host_sentence(const Diagnosis& diagnosis) {
   const std::size_t most = largest(breakdown.idle);
   if (breakdown.idle[most] == 0) return "The trace has no device work.";
   const auto work = static_cast<HostWork>(most);
-  const std::string share = percent_text(percent_of(breakdown.idle[most], breakdown.step));
+  const std::string share = format_percent(percent_of(breakdown.idle[most], breakdown.step));
   constexpr std::string_view kWhose = "There is no device work in the trace: this is the time of the busiest thread";
   if (work == HostWork::kUnknown) return fmt::format("{}, which does nothing that was recorded for {}.", kWhose, share);
   return fmt::format("{}, {} of it {}.", kWhose, share, label_of(work));
@@ -116,15 +110,6 @@ void sort_by_time(std::vector<BreakdownRow>& rows) {
 double percent_of(Nanoseconds part, Nanoseconds whole) {
   return whole <= 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
-
-std::string percent_digits(double percent) {
-  const bool is_small = std::abs(percent) < 9.95 && percent != 0;
-  return is_small ? fmt::format("{:.1f}", percent) : fmt::format("{:.0f}", percent);
-}
-
-std::string percent_text(double percent) { return percent_digits(percent) + " %"; }
-std::string time_text(Nanoseconds time) { return without_double_blanks(format_time(time)); }
-std::string bytes_text(std::int64_t bytes) { return without_double_blanks(format_bytes(bytes)); }
 
 std::string_view label_of(HostWork work) {
   constexpr std::array<std::string_view, kHostWorkCount> kLabels = {
@@ -187,7 +172,7 @@ std::string headline_text(const Diagnosis& diagnosis) {
 }
 
 std::string breakdown_caption(const Diagnosis& diagnosis) {
-  const std::string time = time_text(diagnosis.breakdown.step);
+  const std::string time = format_time(diagnosis.breakdown.step);
   if (!diagnosis.breakdown.has_device) return fmt::format("{} of the busiest thread", time);
   const std::string_view recorded = diagnosis.observer_percent() >= kWorthSaying ? ", as recorded" : "";
   const std::string device = diagnosis.devices.size() < 2

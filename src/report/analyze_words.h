@@ -70,9 +70,5 @@ inline constexpr std::string_view kNothingFound = "No rule finds anything whose 
 std::string anomaly_note(const Trace& trace);
 
 double percent_of(Nanoseconds part, Nanoseconds whole);
-std::string percent_text(double percent);    // "25 %", "3.2 %"
-std::string percent_digits(double percent);  // "25", "3.2"
-std::string time_text(Nanoseconds time);     // as format_time, without the blanks that align columns
-std::string bytes_text(std::int64_t bytes);
 
 }  // namespace telltale

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "advise/rule_info.h"
+#include "base/amounts.h"
 #include "report/testing/sample_diagnosis.h"
 
 namespace telltale {
@@ -109,11 +110,11 @@ TEST(AlsoExplains, names_rules_by_their_titles) {
 }
 
 TEST(PercentText, has_decimals_where_they_matter) {
-  EXPECT_EQ(percent_text(25.4), "25 %");
-  EXPECT_EQ(percent_text(9.96), "10 %");
-  EXPECT_EQ(percent_text(3.21), "3.2 %");
-  EXPECT_EQ(percent_text(0), "0 %");
-  EXPECT_EQ(percent_text(0.01), "0.0 %");  // little, but not nothing
+  EXPECT_EQ(format_percent(25.4), "25 %");
+  EXPECT_EQ(format_percent(9.96), "10 %");
+  EXPECT_EQ(format_percent(3.21), "3.2 %");
+  EXPECT_EQ(format_percent(0), "0 %");
+  EXPECT_EQ(format_percent(0.01), "0.0 %");  // little, but not nothing
 }
 
 TEST(AnomalyNote, counts_what_info_lists) {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <map>
 
+#include "base/amounts.h"
 #include "report/text_width.h"
-#include "report/units.h"
 
 namespace telltale {
 namespace {

@@ -19,6 +19,21 @@ struct Layout {
   std::vector<std::size_t> widths;  // of those
 };
 
+// Numbers whose units differ in width stand under one another: "83.6 ms" above "1.50  s".
+void align_units(std::vector<std::string>& cells) {
+  const auto unit_of = [](const std::string& cell) {
+    const std::size_t blank = cell.rfind(' ');
+    const bool has_unit = blank != std::string::npos && blank > 0 && cell[blank - 1] >= '0' && cell[blank - 1] <= '9';
+    return has_unit ? std::optional(blank + 1) : std::nullopt;
+  };
+  std::size_t widest = 0;
+  for (const std::string& cell : cells)
+    if (const auto unit = unit_of(cell)) widest = std::max(widest, display_width(std::string_view(cell).substr(*unit)));
+  for (std::string& cell : cells)
+    if (const auto unit = unit_of(cell))
+      cell.insert(*unit, widest - display_width(std::string_view(cell).substr(*unit)), ' ');
+}
+
 std::string header_of(const Table& table, std::size_t column) {
   const std::string& header = table.columns[column].header;
   return column == table.sorted_column ? header + std::string(kSortMark) : header;
@@ -71,7 +86,8 @@ Layout laid_out(const Table& table, std::size_t width) {
 
 }  // namespace
 
-std::string render(const Table& table, const TextStyle& style) {
+std::string render(Table table, const TextStyle& style) {
+  for (Column& column : table.columns) align_units(column.cells);
   const Layout layout = laid_out(table, style.width);
   const auto line = [&](std::string_view label, std::string_view painted_label, const auto& cell_of) {
     std::string cells;

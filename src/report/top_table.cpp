@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/amounts.h"
 #include "report/shown_names.h"
 #include "report/table.h"
 #include "report/text_width.h"
-#include "report/units.h"
 
 namespace telltale {
 namespace {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/amounts.h"
 #include "report/analyze_words.h"
 #include "report/table.h"
 #include "report/text_width.h"
@@ -27,11 +28,12 @@ bool is_about_observer_only(const WhatIf& answer) {
 
 std::string headline_of(const WhatIf& answer) {
   const std::string_view start = is_about_observer_only(answer) ? "Without the profiler, a step" : "A step";
-  const std::string before = time_text(answer.before.period);
+  const std::string before = format_time(answer.before.period);
   const double percent = std::abs(answer.saved_percent());
   if (percent < kLeastPercent) return fmt::format("{} would take {}, as before: nothing is saved.", start, before);
-  return fmt::format("{} would take {} instead of {}: {} {} ({}).", start, time_text(answer.after.period), before,
-                     time_text(std::abs(answer.saved())), answer.saved() > 0 ? "less" : "more", percent_text(percent));
+  return fmt::format("{} would take {} instead of {}: {} {} ({}).", start, format_time(answer.after.period), before,
+                     format_time(std::abs(answer.saved())), answer.saved() > 0 ? "less" : "more",
+                     format_percent(percent));
 }
 
 Table plain_table(std::string label_header) {
@@ -52,14 +54,14 @@ std::string steps_table(const WhatIf& answer, const TextStyle& style) {
   table.labels = {"As recorded", fmt::format("Replayed{}", observed),
                   is_about_observer_only(answer) ? "Without the profiler" : "After the change"};
   const auto share = [](Nanoseconds busy, const ReplayedStep& step) {
-    return percent_text(percent_of(busy, step.period));
+    return format_percent(percent_of(busy, step.period));
   };
   const auto device_share = [&](const ReplayedStep& step) {
     return answer.has_device ? share(step.device_busy, step) : std::string(kNotKnown);
   };
   const ReplayedStep &before = answer.before, &after = answer.after;
   table.columns = {
-      {"Step", {time_text(answer.recorded), time_text(before.period), time_text(after.period)}},
+      {"Step", {format_time(answer.recorded), format_time(before.period), format_time(after.period)}},
       {"GPU busy", {std::string(kNotKnown), device_share(before), device_share(after)}},
       {"Host busy", {std::string(kNotKnown), share(before.host_busy, before), share(after.host_busy, after)}},
   };
@@ -105,8 +107,8 @@ std::string changes_table(const WhatIf& answer, const TextStyle& style) {
 std::string pace_of(const WhatIf& answer) {
   const ReplayedStep& step = answer.after;
   if (step.period <= 0) return "Nothing is left of the step.";
-  const std::string device = percent_text(percent_of(step.device_busy, step.period));
-  const std::string host = percent_text(percent_of(step.host_busy, step.period));
+  const std::string device = format_percent(percent_of(step.device_busy, step.period));
+  const std::string host = format_percent(percent_of(step.host_busy, step.period));
   switch (answer.bottleneck()) {
     case Bottleneck::kBusyDevice:
       return fmt::format("The GPU then sets the pace: it works for {} of the step.", device);

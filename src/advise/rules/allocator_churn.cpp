@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "advise/allocator_calls.h"
-#include "advise/amounts.h"
 #include "advise/growing_memory.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -61,9 +61,9 @@ std::vector<Finding> find(const Facts& facts) {
   for (const EventId call : calls.frees) taken += facts.trace.events.duration[call];
   finding.explanation =
       fmt::format("A step calls cudaMalloc {} times and cudaFree {} times, which takes {} as recorded.",
-                  count_in_words(static_cast<double>(calls.allocations.size()) / facts.steps()),
-                  count_in_words(static_cast<double>(calls.frees.size()) / facts.steps()),
-                  duration_in_words(static_cast<Nanoseconds>(static_cast<double>(taken) / facts.steps())));
+                  format_number(static_cast<double>(calls.allocations.size()) / facts.steps()),
+                  format_number(static_cast<double>(calls.frees.size()) / facts.steps()),
+                  format_time(static_cast<Nanoseconds>(static_cast<double>(taken) / facts.steps())));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.source = source_line(facts.trace, finding.evidence.front());
   return {finding};

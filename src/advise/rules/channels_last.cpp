@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "advise/amounts.h"
 #include "advise/call_sum.h"
 #include "advise/convolution_layout.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -56,11 +56,11 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "Images are converted around every convolution";
   finding.explanation =
       fmt::format("Convolutions want the channels last: {} a step take {} ({:.0f} %) to bring them there and back.",
-                  counted_in_words(conversions.calls_a_step(), "conversion"),
-                  duration_in_words(conversions.time_a_step()), facts.percent_of_step(conversions.time_a_step()));
+                  counted(conversions.calls_a_step(), "conversion"), format_time(conversions.time_a_step()),
+                  facts.percent_of_step(conversions.time_a_step()));
   if (!norms.empty())
     finding.explanation += fmt::format(" Batch norms with the channels first take {}, and would be faster as well.",
-                                       duration_in_words(norms.time_a_step()));
+                                       format_time(norms.time_a_step()));
   finding.fix = {"channels_last", "Keep the model and its images in channels_last memory format.",
                  "+ model = model.to(memory_format=torch.channels_last)\n"
                  "+ x = x.to(memory_format=torch.channels_last)"};

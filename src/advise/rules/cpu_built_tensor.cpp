@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "advise/amounts.h"
 #include "advise/host_built.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -48,7 +48,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "A tensor is made on the CPU, then copied to the GPU";
   finding.explanation =
       fmt::format("The CPU takes {} of a recorded step to make what is then copied to the GPU, mostly in {}.",
-                  duration_in_words(static_cast<Nanoseconds>(static_cast<double>(making) / facts.steps())),
+                  format_time(static_cast<Nanoseconds>(static_cast<double>(making) / facts.steps())),
                   facts.trace.name(tensors.front().made_by.front()));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;

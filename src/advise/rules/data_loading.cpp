@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "advise/amounts.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -37,7 +37,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title =
       facts.diagnosis.breakdown.has_device ? "The GPU waits for the next batch" : "Each step waits for its batch";
   finding.explanation = fmt::format(
-      "The program spends {} of a recorded step in its data loader, {}.", duration_in_words(loading.recorded),
+      "The program spends {} of a recorded step in its data loader, {}.", format_time(loading.recorded),
       loading.is_in_main_process ? "which makes the batch only when it is asked for" : "whose workers are too slow");
   finding.saving = saving_around(facts, loading.saved, kUncertainty);
   finding.confidence = loading.is_in_main_process ? Confidence::kHigh : Confidence::kMedium;

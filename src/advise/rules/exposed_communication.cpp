@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "advise/amounts.h"
 #include "advise/rule.h"
 #include "analysis/work_class.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -51,8 +51,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.explanation = fmt::format(
       "Collectives take {} a step, of which {} pass while the GPU computes nothing: {:.0f} % overlap. Most of it in "
       "{}.",
-      duration_in_words(communication.total_ns), duration_in_words(communication.exposed_ns),
-      communication.overlap_percent(), communication.rows.empty() ? "one kernel" : communication.rows.front().name);
+      format_time(communication.total_ns), format_time(communication.exposed_ns), communication.overlap_percent(),
+      communication.rows.empty() ? "one kernel" : communication.rows.front().name);
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kLow;
   finding.evidence = collectives;

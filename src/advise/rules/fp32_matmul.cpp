@@ -1,10 +1,10 @@
 // Products in fp32 without tensor cores, on a device that has some for TF32.
 #include <fmt/format.h>
 
-#include "advise/amounts.h"
 #include "advise/call_sum.h"
 #include "advise/precision_model.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -38,9 +38,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "Matrix products run in fp32 without tensor cores";
   finding.explanation = fmt::format(
       "Products in fp32 take {} of a step ({:.0f} %), in {}; in TF32, on tensor cores, they would take about {}.",
-      duration_in_words(products.time_a_step()), facts.percent_of_step(products.time_a_step()),
-      counted_in_words(products.calls_a_step(), "kernel"),
-      duration_in_words(static_cast<Nanoseconds>(left / facts.steps())));
+      format_time(products.time_a_step()), facts.percent_of_step(products.time_a_step()),
+      counted(products.calls_a_step(), "kernel"), format_time(static_cast<Nanoseconds>(left / facts.steps())));
   finding.fix = {
       "tf32", "Allow TF32: products keep the range of fp32 and 10 bits of its mantissa, which training rarely notices.",
       "+ torch.set_float32_matmul_precision(\"high\")"};

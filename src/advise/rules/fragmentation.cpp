@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "advise/allocator_calls.h"
-#include "advise/amounts.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -41,7 +41,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.explanation = fmt::format(
       "When the program needs most, {}, torch has reserved {}: the rest is in pieces that were too small, or left "
       "over from a larger need.",
-      size_in_words(static_cast<double>(memory.peak_allocated)), size_in_words(reserved));
+      format_bytes(static_cast<double>(memory.peak_allocated)), format_bytes(reserved));
   finding.saving = saving_of(facts);
   finding.confidence = Confidence::kMedium;
   finding.fix = {"expandable_segments", "Let torch grow its segments of memory instead of reserving new ones.",

@@ -1,9 +1,9 @@
 // Python's garbage collector looks at all objects of the program while the device waits.
 #include <fmt/format.h>
 
-#include "advise/amounts.h"
 #include "advise/covering_calls.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -23,8 +23,8 @@ std::vector<Finding> find(const Facts& facts) {
   Finding finding;
   finding.title = "Python collects garbage while the GPU waits";
   finding.explanation = fmt::format("Collecting takes {} of a recorded step; the longest collection took {}.",
-                                    duration_in_words(time_in(facts, collections)),
-                                    duration_in_words(facts.trace.events.duration[collections.front()]));
+                                    format_time(time_in(facts, collections)),
+                                    format_time(facts.trace.events.duration[collections.front()]));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kHigh;
   finding.evidence = collections;

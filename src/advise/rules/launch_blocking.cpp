@@ -1,8 +1,8 @@
 // Every launch waits for its kernel: CUDA_LAUNCH_BLOCKING was left on.
 #include <fmt/format.h>
 
-#include "advise/amounts.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -28,7 +28,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "Every launch waits until its kernel is done";
   finding.explanation = fmt::format(
       "All of the {} launches a step return only when their kernel has ended, so that host and GPU take turns.",
-      count_in_words(static_cast<double>(calls) / facts.steps()));
+      format_number(static_cast<double>(calls) / facts.steps()));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kHigh;
   finding.fix = {"unset_launch_blocking",

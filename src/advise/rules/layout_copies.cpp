@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "advise/amounts.h"
 #include "advise/call_sum.h"
 #include "advise/operator_texts.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -105,8 +105,7 @@ std::vector<Finding> find(const Facts& facts) {
       "Copies that only reorder dimensions take {} of a step ({:.0f} %), in {}: permute() is free, but the "
       "contiguous() "
       "after it moves the whole tensor, and the backward pass its gradient.",
-      duration_in_words(all.time_a_step()), facts.percent_of_step(all.time_a_step()),
-      counted_in_words(all.calls_a_step(), "kernel"));
+      format_time(all.time_a_step()), facts.percent_of_step(all.time_a_step()), counted(all.calls_a_step(), "kernel"));
   finding.fix = {"contiguous_layout", "Keep the tensor in the order that the operations between the two copies want.",
                  "- y = x.permute(0, 2, 3, 1).contiguous()  # in every block\n"
                  "+ x = x.permute(0, 2, 3, 1).contiguous()  # once, before the first"};

@@ -1,9 +1,9 @@
 // The data loader works in the program's own process, while the device waits.
 #include <fmt/format.h>
 
-#include "advise/amounts.h"
 #include "advise/data_loading.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -17,7 +17,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "The data loader has no worker processes";
   finding.explanation = fmt::format(
       "The training process makes each batch itself, which takes {} of a recorded step; meanwhile it launches nothing.",
-      duration_in_words(loading.recorded));
+      format_time(loading.recorded));
   finding.saving = saving_around(facts, loading.saved, kUncertainty);
   finding.confidence = Confidence::kHigh;
   finding.evidence = loading.calls;

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "advise/amounts.h"
 #include "advise/covering_calls.h"
 #include "advise/logging_calls.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -29,7 +29,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "The GPU waits while the step is logged";
   finding.explanation = fmt::format(
       "What the step prints, writes or saves, and reads from the GPU for that, takes {} of a recorded step.",
-      duration_in_words(time_in(facts, calls)));
+      format_time(time_in(facts, calls)));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kMedium;
   finding.evidence = calls;

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "advise/amounts.h"
 #include "advise/autocast_model.h"
 #include "advise/batch_growth.h"
 #include "advise/call_sum.h"
 #include "advise/kernel_alignment.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -88,7 +88,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.explanation = fmt::format(
       "{} takes {} of a step ({:.0f} %) and reaches {:.0f} % of the speed that its operations and bytes allow; good "
       "kernels reach {:.0f} %.",
-      name, duration_in_words(calls.time_a_step()), facts.percent_of_step(calls.time_a_step()),
+      name, format_time(calls.time_a_step()), facts.percent_of_step(calls.time_a_step()),
       100 * kernel->least / kernel->taken, 100 * kReachable);
   finding.fix = {"other", "Look at the kernel itself: other shapes, another algorithm or library may do better.",
                  fmt::format("ncu --kernel-name {} python train.py", name)};

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "advise/amounts.h"
 #include "advise/growing_memory.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -27,11 +27,11 @@ std::vector<Finding> find(const Facts& facts) {
   if (!memory) return {};
   const EventId op = memory->survivor.op;
   Finding finding;
-  finding.title = fmt::format("Every step keeps {} of GPU memory", size_in_words(memory->bytes_per_step));
+  finding.title = fmt::format("Every step keeps {} of GPU memory", format_bytes(memory->bytes_per_step));
   finding.explanation = fmt::format(
       "What is in use even at the quietest moment grows by {} a step; most of it was allocated by {} and never "
       "freed.{}",
-      size_in_words(memory->bytes_per_step), op == kNoEvent ? "something unknown" : facts.trace.name(op),
+      format_bytes(memory->bytes_per_step), op == kNoEvent ? "something unknown" : facts.trace.name(op),
       until_full(*memory));
   finding.confidence = facts.steps() > 3 ? Confidence::kHigh : Confidence::kMedium;
   if (op != kNoEvent) {

@@ -1,8 +1,8 @@
 // One temporary tensor decides how much memory the program needs.
 #include <fmt/format.h>
 
-#include "advise/amounts.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -23,7 +23,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = fmt::format("One temporary tensor takes {:.0f} % of the peak memory", 100 * largest / peak);
   finding.explanation =
       fmt::format("{} makes a tensor of {}, which is freed in the same step; the peak is {}.",
-                  op == kNoEvent ? "Something" : facts.trace.name(op), size_in_words(largest), size_in_words(peak));
+                  op == kNoEvent ? "Something" : facts.trace.name(op), format_bytes(largest), format_bytes(peak));
   finding.confidence = Confidence::kMedium;
   if (op != kNoEvent) {
     finding.evidence = {op};

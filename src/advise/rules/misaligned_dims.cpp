@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <map>
 
-#include "advise/amounts.h"
 #include "advise/call_sum.h"
 #include "advise/kernel_alignment.h"
 #include "advise/operator_texts.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -78,8 +78,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "Widths of products are no multiples of 8";
   finding.explanation = fmt::format(
       "Products in 16 bits take {} of a step ({:.0f} %) in {}, for rows that do not begin at multiples of 16 bytes.",
-      duration_in_words(products.time_a_step()), facts.percent_of_step(products.time_a_step()),
-      counted_in_words(products.calls_a_step(), "slow kernel"));
+      format_time(products.time_a_step()), facts.percent_of_step(products.time_a_step()),
+      counted(products.calls_a_step(), "slow kernel"));
   const std::vector<std::int64_t> sizes = worst_first(odd);
   if (const std::string longest = product_in_words(facts.trace, finding.evidence.front()); !longest.empty())
     finding.explanation += fmt::format(" The longest is {}.", longest);

@@ -1,11 +1,11 @@
 // Products and convolutions in 32 bits, on a device that multiplies twice as fast in 16.
 #include <fmt/format.h>
 
-#include "advise/amounts.h"
 #include "advise/autocast_model.h"
 #include "advise/call_sum.h"
 #include "advise/precision_model.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -40,8 +40,8 @@ std::vector<Finding> find(const Facts& facts) {
       "Products, convolutions and attention in fp32 or TF32 take {} of a step ({:.0f} %); in bfloat16 they would take "
       "about "
       "{}, and casts {}.",
-      duration_in_words(in_32_bits.time_a_step()), facts.percent_of_step(in_32_bits.time_a_step()),
-      duration_in_words(static_cast<Nanoseconds>(left / facts.steps())), duration_in_words(edit.added_device_ns));
+      format_time(in_32_bits.time_a_step()), facts.percent_of_step(in_32_bits.time_a_step()),
+      format_time(static_cast<Nanoseconds>(left / facts.steps())), format_time(edit.added_device_ns));
   finding.fix = {"bf16", "Run the forward pass and the loss under autocast in bfloat16; weights stay in fp32.",
                  "- loss = loss_of(model(x), y)\n+ with torch.autocast(\"cuda\", torch.bfloat16):\n"
                  "+     loss = loss_of(model(x), y)"};

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "advise/amounts.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -73,7 +73,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.explanation = fmt::format(
       "{} a step reach the GPU at {:.1f} GB/s, while the host waits; from pinned memory it would be about {:.0f} GB/s, "
       "and the host would go on.",
-      size_in_words(bytes / facts.steps()), bytes / std::max(copying, 1.0), pinned_bandwidth(facts));
+      format_bytes(bytes / facts.steps()), bytes / std::max(copying, 1.0), pinned_bandwidth(facts));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kMedium;
   finding.source = source_line(facts.trace, copies.front().event);

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "advise/amounts.h"
 #include "advise/covering_calls.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -38,7 +38,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "The model is compiled again and again";
   finding.explanation =
       fmt::format("{} of {} recorded steps compile, which takes {} a step.", steps_with(facts, compiling),
-                  facts.steps(), duration_in_words(time_in(facts, compiling)));
+                  facts.steps(), format_time(time_in(facts, compiling)));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kHigh;
   finding.evidence = compiling;

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "advise/amounts.h"
 #include "advise/copy_operators.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -90,12 +90,12 @@ std::vector<Finding> find(const Facts& facts) {
   const Nanoseconds likely = facts.saved_by(edit);
   if (likely <= 0) return {};
 
-  const std::string a_step = count_in_words(static_cast<double>(rows.copies.size()) / facts.steps());
+  const std::string a_step = format_number(static_cast<double>(rows.copies.size()) / facts.steps());
   Finding finding;
   finding.title = fmt::format("{} small copies a step, one by one", a_step);
   finding.explanation = fmt::format(
       "{} copies of {} on average follow one another in a step; each costs a call, and the bytes hardly matter.",
-      a_step, size_in_words(rows.bytes / static_cast<double>(rows.copies.size())));
+      a_step, format_bytes(rows.bytes / static_cast<double>(rows.copies.size())));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kMedium;
   finding.evidence = rows.copies;

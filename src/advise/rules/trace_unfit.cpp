@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "advise/amounts.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {

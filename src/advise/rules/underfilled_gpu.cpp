@@ -1,12 +1,12 @@
 // Kernels too small for the device, in a step that waits for the device.
 #include <fmt/format.h>
 
-#include "advise/amounts.h"
 #include "advise/batch_growth.h"
 #include "advise/batch_model.h"
 #include "advise/call_sum.h"
 #include "advise/row_loops.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -49,8 +49,7 @@ std::vector<Finding> find(const Facts& facts) {
       "Kernels with less than half a block a multiprocessor, or with too few rows to fill a tile, take {} of a step "
       "({:.0f} "
       "%); at twice the batch they would take little longer, and a sample {:.0f} % less.",
-      duration_in_words(small.time_a_step()), facts.percent_of_step(small.time_a_step()),
-      facts.percent_of_step(likely));
+      format_time(small.time_a_step()), facts.percent_of_step(small.time_a_step()), facts.percent_of_step(likely));
   finding.fix = {"larger_batch", "Double the batch (and look at the learning rate), or accumulate fewer small ones.",
                  "- loader = DataLoader(data, batch_size=n)\n+ loader = DataLoader(data, batch_size=2 * n)"};
   return {finding};

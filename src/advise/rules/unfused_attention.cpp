@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "advise/amounts.h"
 #include "advise/attention_pattern.h"
 #include "advise/call_sum.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -80,9 +80,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "Attention is written out in many kernels";
   finding.explanation = fmt::format(
       "Written out {} a step, attention takes {} ({:.0f} %) in {}; fused, it would not write its scores to memory.",
-      counted_in_words(static_cast<double>(attentions.size()) / facts.steps(), "time"),
-      duration_in_words(kernels.time_a_step()), facts.percent_of_step(kernels.time_a_step()),
-      counted_in_words(kernels.calls_a_step(), "kernel"));
+      counted(static_cast<double>(attentions.size()) / facts.steps(), "time"), format_time(kernels.time_a_step()),
+      facts.percent_of_step(kernels.time_a_step()), counted(kernels.calls_a_step(), "kernel"));
   finding.fix = {"sdpa", "Use scaled_dot_product_attention; models of transformers take attn_implementation=\"sdpa\".",
                  "- weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(d) + mask, -1)\n- y = weights @ v\n"
                  "+ y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)"};

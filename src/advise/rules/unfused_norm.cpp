@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "advise/amounts.h"
 #include "advise/call_sum.h"
 #include "advise/norm_pattern.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -64,9 +64,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "Norms are written out in many kernels";
   finding.explanation = fmt::format(
       "Written out {} a step, norms take {} ({:.0f} %) in {}, most of which pass the whole tensor through memory.",
-      counted_in_words(static_cast<double>(norms.size()) / facts.steps(), "time"),
-      duration_in_words(kernels.time_a_step()), facts.percent_of_step(kernels.time_a_step()),
-      counted_in_words(kernels.calls_a_step(), "kernel"));
+      counted(static_cast<double>(norms.size()) / facts.steps(), "time"), format_time(kernels.time_a_step()),
+      facts.percent_of_step(kernels.time_a_step()), counted(kernels.calls_a_step(), "kernel"));
   finding.fix = {"fuse_norm", "Use torch's own norm, which is one kernel a pass.",
                  "- x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight\n"
                  "+ F.rms_norm(x, x.shape[-1:], weight, eps)  # or F.layer_norm"};

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "advise/amounts.h"
 #include "advise/call_sum.h"
 #include "advise/forward_stretch.h"
 #include "advise/operator_texts.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -83,7 +83,7 @@ std::vector<Finding> find(const Facts& facts) {
       "zero_grad writes zeros for {} a step, and the backward pass then adds to them for {}; without them it would "
       "keep "
       "what it computes.",
-      duration_in_words(fills.time_a_step()), duration_in_words(sums.time_a_step()));
+      format_time(fills.time_a_step()), format_time(sums.time_a_step()));
   finding.fix = {"set_to_none", "Let zero_grad drop the gradients, as is its default.",
                  "- optimizer.zero_grad(set_to_none=False)\n+ optimizer.zero_grad()"};
   return {finding};

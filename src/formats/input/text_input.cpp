@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/amounts.h"
 #include "formats/input/compressed_input.h"
 #include "formats/input/file_bytes.h"
 
@@ -61,12 +62,6 @@ class ResumedInput : public TextInput {
   std::string first_bytes_;
   std::unique_ptr<TextInput> rest_;
 };
-
-std::string size_in_words(std::uint64_t bytes) {
-  for (const auto& [shift, unit] : {std::pair{30, " GiB"}, {20, " MiB"}, {10, " KiB"}})
-    if (bytes >> shift > 0) return std::to_string(bytes >> shift) + unit;
-  return std::to_string(bytes) + " bytes";
-}
 
 class StoppableInput : public TextInput {
  public:
@@ -151,7 +146,7 @@ Result<std::size_t> CompressedInput::read(std::span<char> into) {
   }
   text_bytes_ += filled;
   if (text_bytes_ > max_text_bytes_)
-    return failure("decompresses to more than " + size_in_words(max_text_bytes_) +
+    return failure("decompresses to more than " + format_bytes(max_text_bytes_) +
                        ", which is refused as a mistake or an attack; raise the limit with --max-text",
                    file_.path());
   return filled;

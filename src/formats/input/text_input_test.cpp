@@ -120,8 +120,8 @@ TEST_F(TextInputTest, gives_the_beginning_of_a_compressed_file_that_was_cut) {
 
 TEST_F(TextInputTest, refuses_what_decompresses_to_more_than_allowed) {
   const std::string zeros(50'000'000, ' ');
-  expect_refused(write(gzipped(zeros)), "more than 1 MiB", 1 << 20);
-  expect_refused(write(zstd_compressed(zeros)), "more than 1 MiB", 1 << 20);
+  expect_refused(write(gzipped(zeros)), "more than 1.00 MiB", 1 << 20);
+  expect_refused(write(zstd_compressed(zeros)), "more than 1.00 MiB", 1 << 20);
 }
 
 TEST_F(TextInputTest, says_in_one_sentence_what_is_wrong_with_a_path) {

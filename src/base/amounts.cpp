@@ -1,4 +1,4 @@
-#include "report/units.h"
+#include "base/amounts.h"
 
 #include <fmt/format.h>
 
@@ -11,16 +11,16 @@ namespace telltale {
 namespace {
 
 struct Unit {
-  std::string_view name;  // all names of a scale have the same width, so that numbers stand under numbers
+  std::string_view name;
   double size;
 };
 
 constexpr std::array<Unit, 6> kTimeUnits = {
-    {{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {" s", 1e9}, {"min", 60e9}, {"h", 3600e9}}};
+    {{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}}};
 constexpr std::array<Unit, 6> kByteUnits = {
-    {{"  B", 1}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"PiB", 0x1p50}}};
+    {{"B", 1}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"PiB", 0x1p50}}};
 constexpr std::array<Unit, 7> kFlopUnits = {
-    {{" FLOP", 1}, {"KFLOP", 1e3}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}, {"EFLOP", 1e18}}};
+    {{"FLOP", 1}, {"KFLOP", 1e3}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}, {"EFLOP", 1e18}}};
 
 // Three significant digits, or all of them before the point.
 std::string digits(double value) {
@@ -45,10 +45,16 @@ std::string in_units(std::int64_t amount, std::span<const Unit> units) {
   return fmt::format("{} {}", digits(value / units[unit].size), units[unit].name);
 }
 
+// Counts by step are averages: "12.5", but "3" where rounding hides nothing.
+std::string count_text(double count) {
+  const double whole = std::round(count);
+  return format_number(std::abs(count - whole) < 0.005 ? whole : count);
+}
+
 }  // namespace
 
 std::string format_time(Nanoseconds time) { return in_units(time, kTimeUnits); }
-std::string format_bytes(std::int64_t bytes) { return in_units(bytes, kByteUnits); }
+std::string format_bytes(double bytes) { return in_units(static_cast<std::int64_t>(std::round(bytes)), kByteUnits); }
 std::string format_flops(std::int64_t operations) { return in_units(operations, kFlopUnits); }
 
 std::string format_count(std::int64_t count) {
@@ -73,5 +79,33 @@ std::string format_number(double number) {
 }
 
 std::string format_share(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+std::string percent_digits(double percent) {
+  const bool is_small = std::abs(percent) < 9.95 && percent != 0;
+  return is_small ? fmt::format("{:.1f}", percent) : fmt::format("{:.0f}", percent);
+}
+
+std::string format_percent(double percent) { return percent_digits(percent) + " %"; }
+
+std::string counted(double count, std::string_view noun, std::string_view plural) {
+  const std::string number = count_text(count);
+  if (number == "1") return fmt::format("1 {}", noun);
+  return plural.empty() ? fmt::format("{} {}s", number, noun) : fmt::format("{} {}", number, plural);
+}
+
+std::string how_often(double count) {
+  const std::string number = count_text(count);
+  if (number == "1") return "once";
+  return number == "2" ? "twice" : number + " times";
+}
+
+std::string listed(std::span<const std::string> words, std::string_view last_joined_by) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 < words.size() ? ", " : fmt::format(" {} ", last_joined_by);
+    text += words[i];
+  }
+  return text;
+}
 
 }  // namespace telltale

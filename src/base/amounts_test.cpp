@@ -1,11 +1,14 @@
-#include "report/units.h"
+#include "base/amounts.h"
 
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 namespace telltale {
 namespace {
 
-TEST(Units, times_have_three_significant_digits_and_a_unit) {
+TEST(Amounts, times_have_three_significant_digits_and_a_unit) {
   EXPECT_EQ(format_time(0), "0 ns");
   EXPECT_EQ(format_time(7), "7 ns");
   EXPECT_EQ(format_time(999), "999 ns");
@@ -13,26 +16,26 @@ TEST(Units, times_have_three_significant_digits_and_a_unit) {
   EXPECT_EQ(format_time(12'345), "12.3 µs");
   EXPECT_EQ(format_time(657'092), "657 µs");
   EXPECT_EQ(format_time(83'645'419), "83.6 ms");
-  EXPECT_EQ(format_time(1'500'000'000), "1.50  s");
+  EXPECT_EQ(format_time(1'500'000'000), "1.50 s");
   EXPECT_EQ(format_time(-2'000), "-2.00 µs");
 }
 
-TEST(Units, long_times_are_given_in_minutes_and_hours) {
-  EXPECT_EQ(format_time(59'400'000'000), "59.4  s");
+TEST(Amounts, long_times_are_given_in_minutes_and_hours) {
+  EXPECT_EQ(format_time(59'400'000'000), "59.4 s");
   EXPECT_EQ(format_time(90'000'000'000), "1.50 min");
   EXPECT_EQ(format_time(7'200'000'000'000), "2.00 h");
 }
 
-TEST(Units, rounding_up_moves_on_to_the_next_unit) {
+TEST(Amounts, rounding_up_moves_on_to_the_next_unit) {
   EXPECT_EQ(format_time(999'499), "999 µs");
   EXPECT_EQ(format_time(999'500), "1.00 ms");
   EXPECT_EQ(format_time(9'996), "10.0 µs");
   EXPECT_EQ(format_time(99'960), "100 µs");
 }
 
-TEST(Units, bytes_are_powers_of_1024) {
-  EXPECT_EQ(format_bytes(0), "0   B");
-  EXPECT_EQ(format_bytes(1023), "1023   B");
+TEST(Amounts, bytes_are_powers_of_1024) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(1023), "1023 B");
   EXPECT_EQ(format_bytes(1024), "1.00 KiB");
   EXPECT_EQ(format_bytes(-1024), "-1.00 KiB");
   EXPECT_EQ(format_bytes(501'219'328), "478 MiB");
@@ -40,12 +43,12 @@ TEST(Units, bytes_are_powers_of_1024) {
   EXPECT_EQ(format_bytes(150'109'880'320), "140 GiB");
 }
 
-TEST(Units, flops_are_powers_of_1000) {
-  EXPECT_EQ(format_flops(12), "12  FLOP");
+TEST(Amounts, flops_are_powers_of_1000) {
+  EXPECT_EQ(format_flops(12), "12 FLOP");
   EXPECT_EQ(format_flops(102'005'473'280), "102 GFLOP");
 }
 
-TEST(Units, counts_have_their_thousands_set_apart) {
+TEST(Amounts, counts_have_their_thousands_set_apart) {
   EXPECT_EQ(format_count(0), "0");
   EXPECT_EQ(format_count(999), "999");
   EXPECT_EQ(format_count(1'000), "1,000");
@@ -53,12 +56,12 @@ TEST(Units, counts_have_their_thousands_set_apart) {
   EXPECT_EQ(format_count(-1'000), "-1,000");
 }
 
-TEST(Units, shares_have_one_decimal) {
+TEST(Amounts, shares_have_one_decimal) {
   EXPECT_EQ(format_share(0.2976), "29.8 %");
   EXPECT_EQ(format_share(1), "100.0 %");
 }
 
-TEST(Units, numbers_without_a_unit_have_three_digits_or_are_whole) {
+TEST(Amounts, numbers_without_a_unit_have_three_digits_or_are_whole) {
   EXPECT_EQ(format_number(0), "0");
   EXPECT_EQ(format_number(12), "12");
   EXPECT_EQ(format_number(1.834), "1.83");
@@ -67,6 +70,33 @@ TEST(Units, numbers_without_a_unit_have_three_digits_or_are_whole) {
   EXPECT_EQ(format_number(12345.6), "12,346");
   EXPECT_EQ(format_number(0.00125), "0.00125");
   EXPECT_EQ(format_number(2.5e18), "2.5e+18");
+}
+
+TEST(Amounts, nouns_agree_with_their_counts) {
+  EXPECT_EQ(counted(0, "kernel"), "0 kernels");
+  EXPECT_EQ(counted(1, "kernel"), "1 kernel");
+  EXPECT_EQ(counted(2, "kernel"), "2 kernels");
+  EXPECT_EQ(counted(0.5, "kernel"), "0.5 kernels");
+  EXPECT_EQ(counted(1.002, "kernel"), "1 kernel");
+  EXPECT_EQ(counted(1500.4, "kernel"), "1,500 kernels");
+  EXPECT_EQ(counted(1, "copy", "copies"), "1 copy");
+  EXPECT_EQ(counted(2, "copy", "copies"), "2 copies");
+}
+
+TEST(Amounts, once_and_twice_have_words_of_their_own) {
+  EXPECT_EQ(how_often(0), "0 times");
+  EXPECT_EQ(how_often(1), "once");
+  EXPECT_EQ(how_often(2), "twice");
+  EXPECT_EQ(how_often(2.5), "2.50 times");
+  EXPECT_EQ(how_often(3), "3 times");
+}
+
+TEST(Amounts, lists_end_with_a_joining_word) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(listed(Words{}), "");
+  EXPECT_EQ(listed(Words{"a"}), "a");
+  EXPECT_EQ(listed(Words{"a", "b"}), "a and b");
+  EXPECT_EQ(listed(Words{"a", "b", "c"}, "or"), "a, b or c");
 }
 
 }  // namespace
