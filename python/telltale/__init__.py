@@ -18,7 +18,7 @@ from telltale._version import VERSION as __version__
 if TYPE_CHECKING:
     from telltale._core import Table
     from telltale._trace import Trace, load
-    from telltale.diagnosis import Analysis, Finding
+    from telltale.diagnosis import Diagnosis, Finding
     from telltale.results import Info, Top, WhatIf
 else:
 
@@ -29,11 +29,11 @@ else:
         return globals()[name]
 
 
-__all__ = ["Analysis", "Finding", "Info", "Table", "TelltaleError", "Top", "Trace", "WhatIf", "__version__", "load"]
+__all__ = ["Diagnosis", "Finding", "Info", "Table", "TelltaleError", "Top", "Trace", "WhatIf", "__version__", "load"]
 
 # What reads is imported when it is first used: processes that are only recorded import this package, too.
 _PLACES = {
-    "Analysis": "telltale.diagnosis",
+    "Diagnosis": "telltale.diagnosis",
     "Finding": "telltale.diagnosis",
     "Info": "telltale.results",
     "Table": "telltale._core",

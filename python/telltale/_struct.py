@@ -21,8 +21,8 @@ Decoder = Callable[[Any], Any]
 WIDTH_WITHOUT_TERMINAL = 120
 NARROWEST = 40
 
-# By struct, name, key and decoder of each of its fields: type hints are slow to read.
-_DECODERS: dict[type, list[tuple[str, str, Decoder]]] = {}
+# By struct, name, key, type and decoder of each of its fields: type hints are slow to read.
+_DECODERS: dict[type, list[tuple[str, str, Any, Decoder]]] = {}
 
 
 def json_key(field: str) -> str:
@@ -44,10 +44,20 @@ def decoder_of(wanted: Any) -> Decoder:
     return lambda value: value
 
 
-def decoders_of(struct: type[Struct]) -> list[tuple[str, str, Decoder]]:
-    """Name, key and decoder of each field."""
+def absent_value(wanted: Any) -> Any:
+    """What a member has that an older version did not write: None where it may be, else what is empty or 0."""
+    if isinstance(wanted, type) and issubclass(wanted, Struct):
+        return wanted.from_dict({})
+    if typing.get_origin(wanted) in (types.UnionType, typing.Union):
+        return None
+    return (typing.get_origin(wanted) or wanted)()
+
+
+def decoders_of(struct: type[Struct]) -> list[tuple[str, str, Any, Decoder]]:
+    """Name, key, type and decoder of each field."""
     hints = typing.get_type_hints(struct)
-    return [(field.name, json_key(field.name), decoder_of(hints[field.name])) for field in dataclasses.fields(struct)]
+    return [(field.name, json_key(field.name), hints[field.name], decoder_of(hints[field.name]))
+            for field in dataclasses.fields(struct)]
 
 
 def encoded(value: Any) -> Any:
@@ -65,10 +75,14 @@ class Struct:
 
     @classmethod
     def from_dict(cls: type[Kept], data: dict[str, Any]) -> Kept:
-        """The struct that :meth:`to_dict` made, or that a command printed; members it does not know are left out."""
+        """The struct that :meth:`to_dict` made, or that a command of another version printed.
+
+        Members that it does not know are left out; members that are missing are None, empty or 0.
+        """
         if cls not in _DECODERS:
             _DECODERS[cls] = decoders_of(cls)
-        return cls(**{name: decode(data[key]) for name, key, decode in _DECODERS[cls]})
+        return cls(**{name: decode(data[key]) if key in data else absent_value(wanted)
+                      for name, key, wanted, decode in _DECODERS[cls]})
 
     def to_dict(self) -> dict[str, Any]:
         """The same as dictionaries and lists, with the keys that ``--json`` has."""
@@ -104,3 +118,21 @@ class AnswerStruct(Struct):
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class PageStruct(AnswerStruct):
+    """A whole answer that also is a page, which is what a notebook shows."""
+
+    def to_html(self) -> str:
+        """The page that ``--html`` writes: one file, no script, nothing from the network."""
+        if self.answer is None:
+            raise ValueError("a diagnosis that was made from a dictionary, or unpickled, has no page")
+        return self.answer.page()
+
+    def _repr_html_(self) -> str:
+        if self.answer is None:
+            return super()._repr_html_()
+        # A frame of its own, so that the page's style and the notebook's leave each other alone.
+        page = html.escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{page}" sandbox="" style="width:100%;height:40em;border:0"></iframe>'

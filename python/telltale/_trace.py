@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from telltale._errors import TelltaleError
-from telltale.diagnosis import Analysis
+from telltale.diagnosis import Diagnosis
 from telltale.results import Info, Top, WhatIf
 
 if TYPE_CHECKING:
@@ -77,14 +77,14 @@ class Trace:
 
     def analyze(
         self, *, steps: Steps | None = None, rules: str | Iterable[str] = (), min_saving: float = 1.0
-    ) -> Analysis:
+    ) -> Diagnosis:
         """Why it is slow, at which line, and what each fix would buy. In a notebook, its value is shown as a page.
 
         :param steps: only these steps.
         :param rules: only what these rules find; ``docs/rules.md`` lists them.
         :param min_saving: leave out what would save less than this share of a step, in percent.
         """
-        return Analysis.of(self._core.analyze(step_text(steps), words_of(rules), min_saving))
+        return Diagnosis.of(self._core.analyze(step_text(steps), words_of(rules), min_saving))
 
     def whatif(
         self,

@@ -1,354 +1,482 @@
-"""A diagnosis as typed structs: the members of ``telltale analyze --json``, which ``docs/json.md`` describes.
+"""A diagnosis as typed structs: the members of ``telltale analyze --json``.
 
 Unless it says otherwise, a time is that of one step in whole nanoseconds, the mean of those looked at. What a trace
 does not say is None.
 """
 
+# Written by tools/result-pages from the descriptions in src/report.
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 
-from telltale._struct import AnswerStruct, Struct
+from telltale._struct import PageStruct, Struct
 from telltale.results import SourceLine
 
 
 @dataclass(frozen=True)
-class AnomalyCount(Struct):
-    """Something that could not be taken as it stands, and how often."""
-
-    kind: str
-    count: int
-
-
-@dataclass(frozen=True)
-class DiagnosedTrace(Struct):
-    """The trace that was diagnosed."""
-
-    path: str
-    events: int
-    duration_ns: int
-    devices: tuple[str | None, ...]
-    anomalies: tuple[AnomalyCount, ...]
-
-
-@dataclass(frozen=True)
-class StepSummary(Struct):
-    """A step: as recorded, and as it would be without the profiler."""
-
-    count: int
-    mean_ns: int
-    median_ns: int
-    unobserved_ns: int
-    observer_percent: float
-    source: str
-
-
-@dataclass(frozen=True)
-class StepTime(Struct):
-    """One step on the host, and the work that it launched."""
-
-    index: int
-    start_ns: int
-    duration_ns: int
-    device_busy_ns: int
-
-
-@dataclass(frozen=True)
-class BreakdownPart(Struct):
-    """A part of a step's recorded time; the parts add up to it."""
-
-    category: str
-    ns: int
-    percent: float
-
-
-@dataclass(frozen=True)
-class IdlePart(Struct):
-    """Time in which the busiest device waits, by cause."""
-
-    cause: str
-    ns: int
-    percent: float
-
-
-@dataclass(frozen=True)
-class DeviceUse(Struct):
-    """How busy a device is."""
-
-    id: int
-    name: str | None
-    busy_ns: int
-    idle_ns: int
-    utilization_percent: float
-    kernels: int
-
-
-@dataclass(frozen=True)
-class PhaseTime(Struct):
-    """A phase of the step: data, copy, forward, backward, optimizer or other."""
-
-    phase: str
-    cpu_ns: int
-    device_ns: int
-
-
-@dataclass(frozen=True)
-class ModuleTime(Struct):
-    """A module; ``parent`` is an index of :attr:`Analysis.modules`."""
-
+class Counter(Struct):
+    """Values of a counter, of all steps together."""
     name: str
-    path: str
-    parent: int | None
-    depth: int
-    calls: int
-    forward_cpu_ns: int
-    forward_device_ns: int
-    backward_cpu_ns: int
-    backward_device_ns: int
-    self_device_ns: int
-
-
-@dataclass(frozen=True)
-class KernelTime(Struct):
-    """Device work of one name and class; ``example`` is the event of its longest call."""
-
-    name: str
-    class_: str
-    precision: str | None
-    uses_tensor_cores: bool
-    calls: int
-    device_ns: int
-    mean_ns: float
-    occupancy_percent: float | None
-    blocks_per_multiprocessor: float | None
-    waves: float | None
-    flops_per_second: float | None
-    bytes_per_second: float | None
-    roofline_percent: float | None
-    example: int | None
-
-
-@dataclass(frozen=True)
-class Saving(Struct):
-    """What a fix alone would buy. Savings overlap and do not add up."""
-
-    low_ns: int
-    likely_ns: int
-    high_ns: int
-    low_percent: float
-    likely_percent: float
-    high_percent: float
-
-
-@dataclass(frozen=True)
-class Evidence(Struct):
-    """An event that shows what a finding is about."""
-
-    event: int
-    name: str
-    start_ns: int
-    duration_ns: int
-
-
-@dataclass(frozen=True)
-class Fix(Struct):
-    """What to change, in words and as code."""
-
-    id: str
-    text: str
-    code: str
-
-
-@dataclass(frozen=True)
-class Finding(Struct):
-    """Something that makes the program slow, and what its fix would buy."""
-
-    rule: str
-    title: str
-    explanation: str
-    saving: Saving
-    confidence: str
-    evidence: tuple[Evidence, ...]
-    source: SourceLine | None
-    fix: Fix
-    also_explains: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class LaunchQueue(Struct):
-    """Work that is launched and waits for the device."""
-
-    mean_depth: float
-    share_empty: float
-    launch_latency_ns: int
-
-
-@dataclass(frozen=True)
-class Sync(Struct):
-    """Waits of the host for the device, by what waits."""
-
-    name: str
-    calls: float
-    waited_ns: int
-    idle_ns: int
-    example: int | None
-
-
-@dataclass(frozen=True)
-class Copies(Struct):
-    """Copies in one direction."""
-
-    direction: str
-    is_pageable: bool
-    calls: float
-    bytes: float
-    duration_ns: int
-    exposed_ns: int
-    host_blocked_ns: int
-    bytes_per_second: float
-
-
-@dataclass(frozen=True)
-class Collective(Struct):
-    """Collectives of one name."""
-
-    name: str
-    calls: float
-    bytes: float | None
-    device_ns: int
-    exposed_ns: int
-
-
-@dataclass(frozen=True)
-class Communication(Struct):
-    """Communication, and how much of it nothing hides."""
-
-    total_ns: int
-    exposed_ns: int
-    overlap_percent: float
-    collectives: tuple[Collective, ...]
-
-
-@dataclass(frozen=True)
-class Memory(Struct):
-    """Memory of the device with the highest peak; the curve's points are time, allocated and reserved bytes."""
-
-    device: int
-    peak_allocated_bytes: int
-    peak_reserved_bytes: int
-    reserved_at_peak_bytes: int
-    peak_time_ns: int
-    step_minimum_bytes: tuple[int, ...]
-    step_peak_bytes: tuple[int, ...]
-    growth_bytes_per_step: float | None
-    device_allocations: float
-    device_frees: float
-    allocator_call_ns: int
-    curve: tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True)
-class ScopeTime(Struct):
-    """What a thread does under one name; ``longest`` is an event's number."""
-
-    name: str
-    calls: int
-    own_ns: int
-    longest: int | None
-
-
-@dataclass(frozen=True)
-class ThreadActivity(Struct):
-    """What a thread of the host does, in all steps together."""
-
-    track: int
-    name: str
-    busy_ns: int
-    busy_percent: float
-    scopes: tuple[ScopeTime, ...]
+    """Its name."""
+    series: str
+    """The name of its values."""
+    values: int
+    """How many there are."""
+    mean: float
+    """Over time: a value holds until the next."""
+    minimum: float
+    """The least value."""
+    maximum: float
+    """The greatest value."""
+    last: float
+    """The last value."""
 
 
 @dataclass(frozen=True)
 class Waiting(Struct):
     """How long spans wait for what serves them."""
-
     spans: int
+    """How many it is known of."""
     total_ns: int
+    """How long these take together."""
     waiting_ns: int
+    """How much of that passed until what served them began."""
     waiting_percent: float
+    """The same of ``total_ns``."""
     beside_idle_ns: int
+    """Of ``waiting_ns``, while a thread that serves was idle."""
     p50_ns: int
+    """The median of a single wait."""
     p99_ns: int
+    """99 % wait at most this long."""
     served_in: str
+    """The name of what serves most of them."""
     threads: tuple[int, ...]
+    """The ids of the tracks that serve."""
     busy_percent: float
+    """How busy these threads are, the mean."""
 
 
 @dataclass(frozen=True)
 class Latency(Struct):
-    """How long something that repeats takes."""
-
+    """How long something that repeats takes; of all steps together."""
     name: str
+    """Its name."""
     is_async: bool
+    """Whether it belongs to no thread."""
     count: int
+    """How many there are."""
     unfinished: int
+    """How many more have no end in the trace."""
     p50_ns: int
+    """The median; all by the nearest rank."""
     p90_ns: int
+    """90 % take at most this."""
     p99_ns: int
+    """99 % take at most this."""
     max_ns: int
+    """The longest."""
     total_ns: int
+    """All together."""
     longest: int | None
+    """The number of the longest event."""
     waiting: Waiting | None
+    """Of spans that an arrow ties to what served them."""
 
 
 @dataclass(frozen=True)
-class Counter(Struct):
-    """Values of a counter."""
-
+class ScopeTime(Struct):
+    """What a thread does under one name."""
     name: str
-    series: str
-    values: int
-    mean: float
-    minimum: float
-    maximum: float
-    last: float
+    """Its name."""
+    calls: float
+    """That start in a step."""
+    own_ns: int
+    """Without the calls inside."""
+    longest: int | None
+    """The number of the longest event."""
+
+
+@dataclass(frozen=True)
+class ThreadActivity(Struct):
+    """What a thread of the host does in a step."""
+    track: int
+    """Its id, as in telltale.info/1."""
+    name: str
+    """Its name."""
+    busy_ns: int
+    """In anything that was recorded, marks of steps aside."""
+    busy_percent: float
+    """Of the step."""
+    scopes: tuple[ScopeTime, ...]
+    """Up to 20, by falling own time."""
+
+
+@dataclass(frozen=True)
+class Memory(Struct):
+    """Memory of the device with the highest peak."""
+    device: int
+    """Its id."""
+    peak_allocated_bytes: int
+    """The most that tensors took."""
+    peak_reserved_bytes: int
+    """The most that the allocator held."""
+    reserved_at_peak_bytes: int
+    """What it held when tensors took most."""
+    peak_time_ns: int
+    """When that was."""
+    step_minimum_bytes: tuple[int, ...]
+    """The least allocated, by step."""
+    step_peak_bytes: tuple[int, ...]
+    """The most allocated, by step."""
+    growth_bytes_per_step: float | None
+    """Of the minima, with three steps or more."""
+    device_allocations: float
+    """Calls of ``cudaMalloc`` in a step."""
+    device_frees: float
+    """Calls of ``cudaFree`` in a step."""
+    allocator_call_ns: int
+    """In those calls."""
+    curve: tuple[tuple[int, ...], ...]
+    """``[time_ns, allocated_bytes, reserved_bytes]`` at up to a few thousand times, peaks kept."""
+
+
+@dataclass(frozen=True)
+class Collective(Struct):
+    """Collectives of one name."""
+    name: str
+    """The collective, or its kernel where the file says no more."""
+    calls: float
+    """In a step."""
+    bytes: float | None
+    """Sent in a step, by the calls that say so."""
+    device_ns: int
+    """Each instant once."""
+    exposed_ns: int
+    """Of that, while the device does nothing but communicate."""
+
+
+@dataclass(frozen=True)
+class Communication(Struct):
+    """Communication, and how much of it nothing hides."""
+    total_ns: int
+    """Each instant once."""
+    exposed_ns: int
+    """Of that, while the device does nothing but communicate."""
+    overlap_percent: float
+    """Of it that computing hides; 100 without any."""
+    collectives: tuple[Collective, ...]
+    """By name, by falling time."""
+
+
+@dataclass(frozen=True)
+class Copies(Struct):
+    """Copies in one direction."""
+    direction: str
+    """``host_to_device``, ``device_to_host``, ``device_to_device`` or ``other``."""
+    is_pageable: bool
+    """Whether the host's memory is not pinned."""
+    calls: float
+    """In a step."""
+    bytes: float
+    """In a step."""
+    duration_ns: int
+    """In a step."""
+    exposed_ns: int
+    """Of that, while the device does nothing else."""
+    host_blocked_ns: int
+    """How long the host stands in these calls."""
+    bytes_per_second: float
+    """While copying."""
+
+
+@dataclass(frozen=True)
+class Sync(Struct):
+    """Waits of the host for the device, by what waits."""
+    name: str
+    """The operator around the call that waits, or the call itself."""
+    calls: float
+    """In a step."""
+    waited_ns: int
+    """How long the host waits."""
+    idle_ns: int
+    """That the device then spends idle."""
+    example: int | None
+    """The number of the event with the longest idle time behind it."""
+
+
+@dataclass(frozen=True)
+class LaunchQueue(Struct):
+    """Work that is launched and waits for the device."""
+    mean_depth: float
+    """How much of it there is, over time."""
+    empty_percent: float
+    """Of the time, with at most one waiting."""
+    launch_latency_ns: int
+    """From the start of a call to that of its kernel, where the stream has nothing else to do; the median."""
+
+
+@dataclass(frozen=True)
+class Fix(Struct):
+    """What to change, in words and as code."""
+    id: str
+    """A word of a fixed vocabulary."""
+    text: str
+    """A sentence."""
+    code: str
+    """A short change with ``- `` and ``+ `` where something is replaced; may be empty."""
+
+
+@dataclass(frozen=True)
+class Evidence(Struct):
+    """An event that shows what a finding is about."""
+    event: int
+    """Its number."""
+    name: str
+    """Its name."""
+    start_ns: int
+    """When it starts."""
+    duration_ns: int
+    """How long it takes."""
+
+
+@dataclass(frozen=True)
+class Saving(Struct):
+    """What a fix alone would buy in a step; all zero where a finding is about memory or trust. Savings overlap and must
+    not be added up."""
+    low_ns: int
+    """At least."""
+    likely_ns: int
+    """Our best estimate."""
+    high_ns: int
+    """At most."""
+    low_percent: float
+    """The same of ``step.unobserved_ns``."""
+    likely_percent: float
+    """Likewise."""
+    high_percent: float
+    """Likewise."""
+
+
+@dataclass(frozen=True)
+class Finding(Struct):
+    """Something that makes the program slow, and what its fix would buy."""
+    rule: str
+    """Its rule; ``telltale analyze --explain RULE`` tells what it looks for."""
+    title: str
+    """What is wrong."""
+    explanation: str
+    """The same with its numbers."""
+    saving: Saving
+    """What its fix alone would buy."""
+    confidence: str
+    """``low``, ``medium`` or ``high``."""
+    evidence: tuple[Evidence, ...]
+    """Up to eight events, the most telling first."""
+    source: SourceLine | None
+    """The line of the user's code."""
+    fix: Fix
+    """What to change."""
+    also_explains: tuple[str, ...]
+    """Rules whose findings the same fix would mend."""
+
+
+@dataclass(frozen=True)
+class KernelTime(Struct):
+    """Device work of one name and class."""
+    name: str
+    """The kernel, or the sort of copy."""
+    class_: str
+    """Its class, as in ``breakdown``."""
+    precision: str | None
+    """``fp64``, ``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``, as far as its name and its operator's types
+    tell."""
+    uses_tensor_cores: bool
+    """Whether its name says so."""
+    calls: int
+    """In all steps together."""
+    device_ns: int
+    """A step, summed over calls."""
+    mean_ns: float
+    """A call."""
+    occupancy_percent: float | None
+    """How well launches fill multiprocessors, by time."""
+    blocks_per_multiprocessor: float | None
+    """Of a launch, by time."""
+    waves: float | None
+    """Rounds of blocks that a launch takes, by time; below 1 some room stays empty."""
+    flops_per_second: float | None
+    """By the shapes of its operator, where they were recorded."""
+    bytes_per_second: float | None
+    """Likewise."""
+    roofline_percent: float | None
+    """100 is as fast as the device's peaks allow."""
+    example: int | None
+    """The number of the event that is its longest call."""
+
+
+@dataclass(frozen=True)
+class ModuleTime(Struct):
+    """A module of the model; its times include what is called inside."""
+    name: str
+    """As the recorder names it."""
+    path: str
+    """With the modules around it."""
+    parent: int | None
+    """The index of the module around it in this list."""
+    depth: int
+    """How many modules are around it."""
+    calls: int
+    """In all steps together."""
+    forward_cpu_ns: int
+    """Host time of the forward pass."""
+    forward_device_ns: int
+    """Device time of the forward pass."""
+    backward_cpu_ns: int
+    """Host time of the backward pass."""
+    backward_device_ns: int
+    """Device time of the backward pass."""
+    self_device_ns: int
+    """Device time of both passes that no module inside takes."""
+
+
+@dataclass(frozen=True)
+class PhaseTime(Struct):
+    """A phase of the step."""
+    phase: str
+    """``data``, ``copy``, ``forward``, ``backward``, ``optimizer`` or ``other``."""
+    cpu_ns: int
+    """On the threads that work for it."""
+    device_ns: int
+    """Of the device work launched in it."""
+
+
+@dataclass(frozen=True)
+class DeviceUse(Struct):
+    """How busy a device is in a step."""
+    id: int
+    """As the recorder numbers it."""
+    name: str | None
+    """Its model."""
+    busy_ns: int
+    """In which it has work, each instant once."""
+    idle_ns: int
+    """The rest of the step."""
+    utilization_percent: float
+    """How much of the step it is busy."""
+    kernels: int
+    """That start in a step, rounded."""
+
+
+@dataclass(frozen=True)
+class BreakdownPart(Struct):
+    """A part of a step's recorded time; the parts add up to it."""
+    category: str
+    """``matmul``, ``idle_sync``, …: what the device does or waits for."""
+    ns: int
+    """The time."""
+    percent: float
+    """Of the recorded step."""
+    is_idle: bool
+    """Whether the device waits meanwhile; never so in a trace without device work."""
+
+
+@dataclass(frozen=True)
+class StepTime(Struct):
+    """One step on the host, and the work that it launched."""
+    index: int
+    """The number in its mark, or its place."""
+    start_ns: int
+    """When it starts on the host."""
+    duration_ns: int
+    """How long it takes there, up to the next one."""
+    device_busy_ns: int
+    """How long the work that it launched occupies a device."""
+
+
+@dataclass(frozen=True)
+class StepSummary(Struct):
+    """A step: as recorded, and as it would be without the profiler."""
+    count: int
+    """How many steps were looked at."""
+    mean_ns: int
+    """A step as it was recorded: the period with which the program repeats itself, which is the device's where the host
+    runs ahead of it."""
+    median_ns: int
+    """The median of the same."""
+    unobserved_ns: int
+    """A step as it would have been without the profiler, by our model of what recording costs."""
+    observer_percent: float
+    """By how much of ``mean_ns`` the two differ."""
+    source: str
+    """What the steps are: ``marks`` (ProfilerStep), ``optimizer`` (from one optimizer step to the next), ``pattern``
+    (what repeats at the top of the busiest thread), ``whole_trace`` (nothing repeats: the trace counts as one step)."""
+
+
+@dataclass(frozen=True)
+class AnomalyCount(Struct):
+    """Something that could not be taken as it stands, and how often."""
+    kind: str
+    """What it is; ``telltale info`` describes it and has an example."""
+    count: int
+    """How often."""
+
+
+@dataclass(frozen=True)
+class DiagnosedTrace(Struct):
+    """The trace that was diagnosed."""
+    path: str
+    """The file as it was named; ``-`` is standard input."""
+    events: int
+    """How many it has."""
+    duration_ns: int
+    """From the start of the first event to the end of the last."""
+    devices: tuple[str | None, ...]
+    """Their names, null where the file does not say."""
+    anomalies: tuple[AnomalyCount, ...]
+    """What could not be taken as it stands."""
 
 
 @dataclass(frozen=True, repr=False)
-class Analysis(AnswerStruct):
+class Diagnosis(PageStruct):
     """Why a program is slow, and what each fix would buy (telltale.analyze/1)."""
-
     schema: str
+    """``telltale.analyze/1``."""
     trace: DiagnosedTrace
+    """The trace."""
     step: StepSummary
+    """How long a step takes."""
     steps: tuple[StepTime, ...]
+    """One by one."""
     breakdown: tuple[BreakdownPart, ...]
-    idle: tuple[IdlePart, ...]
+    """Where the recorded step's time goes, each instant once; the ``ns`` add up to ``step.mean_ns``, exactly. Only what
+    is not zero: first what the busiest device does, then what it waits for, each by falling time."""
     devices: tuple[DeviceUse, ...]
+    """Those with work."""
     phases: tuple[PhaseTime, ...]
+    """Of a step."""
     modules: tuple[ModuleTime, ...]
+    """As a tree, parents before children; empty when no modules were recorded."""
     kernels: tuple[KernelTime, ...]
+    """Device work by name and class, the 100 rows of most time."""
     findings: tuple[Finding, ...]
+    """What would help, by falling ``saving.likely_ns``; those about memory and trust come last."""
     remarks: tuple[str, ...]
+    """Sentences: what a reader should know before trusting the rest."""
     queue: LaunchQueue
+    """Work that waits for the device."""
     syncs: tuple[Sync, ...]
+    """By falling idle time."""
     copies: tuple[Copies, ...]
+    """By direction."""
     communication: Communication
+    """With other processes."""
     memory: Memory | None
+    """Null when no memory of a device was recorded."""
     threads: tuple[ThreadActivity, ...]
+    """Of the host, the busiest first."""
     latencies: tuple[Latency, ...]
+    """Requests and other spans that belong to no thread come first, then scopes at the top of threads that come at
+    least three times; each by falling ``total_ns``."""
     counters: tuple[Counter, ...]
-
-    def to_html(self) -> str:
-        """The page that ``telltale analyze --html`` writes: one file, no script, nothing from the network."""
-        if self.answer is None:
-            raise ValueError("an analysis that was made from a dictionary, or unpickled, has no page")
-        return self.answer.page()
-
-    def _repr_html_(self) -> str:
-        if self.answer is None:
-            return super()._repr_html_()
-        # A frame of its own, so that the page's style and the notebook's leave each other alone.
-        page = html.escape(self.to_html(), quote=True)
-        return f'<iframe srcdoc="{page}" sandbox="" style="width:100%;height:40em;border:0"></iframe>'
+    """Those that have a value."""

@@ -221,13 +221,15 @@ void CompileModel::find_obstacles() {
   }
   const std::vector<bool> is_mark = names_where(trace, is_compiled_mark);
   const bool has_marks = std::any_of(is_mark.begin(), is_mark.end(), [](bool mark) { return mark; });
-  is_compiled_ = has_marks && (static_cast<double>(compiled) >= kShareOfCompiled * static_cast<double>(all) ||
-                               facts_.diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kCompilation)] > 0);
+  is_compiled_ =
+      has_marks && (static_cast<double>(compiled) >= kShareOfCompiled * static_cast<double>(all) ||
+                    facts_.diagnosis.breakdown.by_host_work[static_cast<std::size_t>(HostWork::kCompilation)] > 0);
 
   allows_graphs_ = !has_changing_shapes();
   is_broken_by_waits_ = waits_within_forward() >= kMostWaits * facts_.steps();
   is_held_by_collector_ =
-      facts_.percent_of_step(facts_.diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kGarbageCollection)]) >=
+      facts_.percent_of_step(
+          facts_.diagnosis.breakdown.by_host_work[static_cast<std::size_t>(HostWork::kGarbageCollection)]) >=
       kMostCollectedPercent;
 
   for (EventId event = 0; event < trace.events.size(); ++event)

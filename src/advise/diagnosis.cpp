@@ -1,16 +1,37 @@
 #include "advise/diagnosis.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "advise/facts.h"
 #include "advise/ranking.h"
 #include "advise/rule.h"
 #include "analysis/framework_use.h"
+#include "analysis/trace_info.h"
 #include "replay/observer.h"
 #include "replay/step_graph.h"
 
 namespace telltale {
 namespace {
+
+DiagnosedTrace diagnosed(const Trace& trace) {
+  DiagnosedTrace seen{trace.events.size(), trace.duration, {}, {}};
+  for (const Device& device : trace.devices) seen.devices.push_back(device.name);
+  for (const AnomalyCount& each : trace.anomalies.list()) seen.anomalies.push_back({each.anomaly, each.count});
+  return seen;
+}
+
+// What the recording lacks, and that the file has anomalies.
+std::vector<std::string> remarks_on(const Trace& trace) {
+  std::vector<std::string> remarks;
+  for (const AnomalyCount& lost : trace.anomalies.list()) {
+    if (!has_telling_example(lost.anomaly)) continue;
+    remarks.push_back(fmt::format("{} {}.", description_of(lost.anomaly), lost.example.text));
+  }
+  if (const std::uint64_t count = trace.anomalies.total(); count > 0) remarks.push_back(anomaly_sentence(count));
+  return remarks;
+}
 
 // What each device did in the timing's window, a step.
 std::vector<DeviceUse> device_uses(const Trace& trace, const StepTiming& timing) {
@@ -46,9 +67,25 @@ bool is_about_steps(const Trace& trace, const Diagnosis& diagnosis) {
   return diagnosis.timing.source == StepSource::kMarks || diagnosis.breakdown.has_device || uses_framework(trace);
 }
 
+HostActivity per_step(HostActivity host, double periods) {
+  const auto divide = [periods](Nanoseconds& time) {
+    time = static_cast<Nanoseconds>(static_cast<double>(time) / periods);
+  };
+  divide(host.window_ns);
+  for (ThreadActivity& thread : host.threads) {
+    divide(thread.busy_ns);
+    for (ScopeTime& scope : thread.scopes) {
+      divide(scope.own_ns);
+      scope.calls /= periods;
+    }
+  }
+  return host;
+}
+
 void describe_host(const Trace& trace, Diagnosis& diagnosis) {
   const Interval window = diagnosis.is_about_steps ? diagnosis.timing.window : Interval{0, trace.duration};
   diagnosis.host = host_activity(trace, window);
+  if (diagnosis.is_about_steps) diagnosis.host = per_step(std::move(diagnosis.host), diagnosis.timing.periods);
   diagnosis.latencies = span_latencies(trace, window);
   diagnosis.counters = counter_summaries(trace, window);
 }
@@ -56,6 +93,12 @@ void describe_host(const Trace& trace, Diagnosis& diagnosis) {
 // Never longer than the recorded step: observing speeds nothing up.
 Nanoseconds unobserved_step(const Trace& trace, const StepGraph& graph, Nanoseconds recorded) {
   return std::min(graph.replay(without_observer(trace)).period, recorded);
+}
+
+void fill_percents(Saving& saving, Nanoseconds step) {
+  saving.low_percent = percent_of(saving.low, step);
+  saving.likely_percent = percent_of(saving.likely, step);
+  saving.high_percent = percent_of(saving.high, step);
 }
 
 std::vector<Finding> find_all(const Facts& facts, const DiagnosisOptions& options) {
@@ -72,7 +115,9 @@ std::vector<Finding> find_all(const Facts& facts, const DiagnosisOptions& option
     }
   }
   const auto least = static_cast<Nanoseconds>(options.least_saving_percent / 100 * static_cast<double>(facts.step));
-  return ranked(std::move(findings), least);
+  findings = ranked(std::move(findings), least);
+  for (Finding& finding : findings) fill_percents(finding.saving, facts.diagnosis.unobserved_ns);
+  return findings;
 }
 
 }  // namespace
@@ -84,6 +129,8 @@ double Diagnosis::observer_percent() const {
 
 Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   Diagnosis diagnosis;
+  diagnosis.trace = diagnosed(trace);
+  diagnosis.remarks = remarks_on(trace);
   diagnosis.timing = step_timing(trace, options.steps);
   std::vector<HostWork> host_work = host_work_by_event(trace);
   diagnosis.breakdown = step_breakdown(trace, diagnosis.timing, host_work);
@@ -95,11 +142,13 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   diagnosis.kernels = kernel_summary(trace, diagnosis.timing);
   diagnosis.queue = launch_queue(trace, diagnosis.timing, diagnosis.breakdown.device);
   diagnosis.syncs = sync_points(trace, diagnosis.timing, diagnosis.breakdown);
+  diagnosis.sync_rows = sync_rows(trace, diagnosis.timing, diagnosis.syncs);
   diagnosis.copies = copy_summary(trace, diagnosis.timing);
   diagnosis.memory = memory_summary(trace, diagnosis.timing);
   diagnosis.communication = communication(trace, diagnosis.timing);
   diagnosis.is_about_steps = is_about_steps(trace, diagnosis);
   describe_host(trace, diagnosis);
+  diagnosis.strip = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work);
 
   const StepGraph graph(trace, diagnosis.timing, host_work);
   diagnosis.unobserved_ns = unobserved_step(trace, graph, diagnosis.recorded_ns);

@@ -18,12 +18,27 @@
 #include "analysis/module_times.h"
 #include "analysis/phases.h"
 #include "analysis/span_latency.h"
+#include "analysis/step_strip.h"
 #include "analysis/step_timing.h"
 #include "analysis/sync_points.h"
+#include "analysis/sync_rows.h"
 #include "analysis/thread_activity.h"
 #include "trace/trace.h"
 
 namespace telltale {
+
+struct AnomalyTally {
+  Anomaly kind = Anomaly::kTruncated;
+  std::uint64_t count = 0;
+};
+
+// The trace that was diagnosed, in short.
+struct DiagnosedTrace {
+  std::uint64_t events = 0;
+  Nanoseconds duration_ns = 0;
+  std::vector<std::string> devices;  // their names; empty where the file does not say
+  std::vector<AnomalyTally> anomalies;
+};
 
 struct DeviceUse {
   DeviceId id = 0;
@@ -37,6 +52,7 @@ struct DeviceUse {
 
 struct Diagnosis {
   std::string path;  // as the caller names it
+  DiagnosedTrace trace;
   StepTiming timing;
   // Whether steps are what to tell of. A program without a framework that marks none has requests and threads instead.
   bool is_about_steps = true;
@@ -49,12 +65,14 @@ struct Diagnosis {
   KernelSummary kernels;
   LaunchQueue queue;
   std::vector<SyncPoint> syncs;
+  std::vector<SyncRow> sync_rows;  // the same, summed up by what waits
   CopySummary copies;
   std::optional<MemorySummary> memory;
   Communication communication;
-  HostActivity host;
+  HostActivity host;  // a step or, where the trace is not about steps, all of it
   std::vector<SpanLatency> latencies;
   std::vector<CounterSummary> counters;
+  StepStrip strip;                   // a typical step as a picture
   std::vector<Finding> findings;     // by falling likely saving; those of memory and trust after those of time
   std::vector<std::string> remarks;  // what a reader should know before trusting the rest, as sentences
 

@@ -86,6 +86,47 @@ TEST(Diagnosis, is_about_threads_and_requests_where_no_framework_takes_steps) {
   EXPECT_TRUE(server("ProfilerStep#1", Kind::kAnnotation).is_about_steps);
 }
 
+TEST(Diagnosis, tells_what_threads_do_in_a_step) {
+  const Diagnosis one = diagnose(training().build());
+  ASSERT_TRUE(one.is_about_steps);
+  ASSERT_FALSE(one.host.threads.empty());
+  EXPECT_NEAR(static_cast<double>(one.host.window_ns), static_cast<double>(one.recorded_ns), 1);
+  EXPECT_LE(one.host.threads[0].busy_ns, one.host.window_ns);
+}
+
+TEST(Diagnosis, has_what_views_show_of_the_trace) {
+  Trace trace = training().build();
+  trace.anomalies.add(Anomaly::kUnmatchedAsync, 0);
+  const Diagnosis diagnosis = diagnose(trace);
+  EXPECT_EQ(diagnosis.trace.events, trace.events.size());
+  EXPECT_EQ(diagnosis.trace.duration_ns, trace.duration);
+  EXPECT_EQ(diagnosis.trace.devices.size(), trace.devices.size());
+  ASSERT_EQ(diagnosis.trace.anomalies.size(), 1);
+  EXPECT_GT(diagnosis.strip.window.length(), 0);
+  EXPECT_EQ(diagnosis.sync_rows.empty(), diagnosis.syncs.empty());
+}
+
+TEST(Diagnosis, remarks_on_what_a_recording_lacks) {
+  EXPECT_TRUE(diagnose(training().build()).remarks.empty());
+  Trace killed;
+  killed.anomalies.add(Anomaly::kUnmatchedAsync, 0);
+  killed.anomalies.add(Anomaly::kUnfinishedRecording, 0, "It reaches 1.19 s");
+  EXPECT_EQ(diagnose(killed).remarks,
+            (std::vector<std::string>{
+                "The recording has no end: it still goes on, or its process was killed. It reaches 1.19 s.",
+                "The file has 2 anomalies: telltale info lists them."}));
+}
+
+TEST(Diagnosis, savings_are_shares_of_the_unobserved_step) {
+  const Diagnosis diagnosis = diagnose(training().build(), {.least_saving_percent = 0});
+  ASSERT_FALSE(diagnosis.findings.empty());
+  for (const Finding& finding : diagnosis.findings) {
+    const auto step = static_cast<double>(diagnosis.unobserved_ns);
+    EXPECT_DOUBLE_EQ(finding.saving.likely_percent, 100.0 * static_cast<double>(finding.saving.likely) / step);
+    EXPECT_LE(finding.saving.low_percent, finding.saving.high_percent);
+  }
+}
+
 TEST(Diagnosis, asks_only_the_rules_that_are_wanted) {
   const Diagnosis diagnosis = diagnose(training().build(), {.rules = {"garbage_collection"}});
   EXPECT_EQ(rules_of(diagnosis), (std::vector<std::string>{"garbage_collection"}));

@@ -17,6 +17,7 @@ namespace telltale {
 // Per step of the unobserved program. All zero: the finding costs no time, but memory or trust.
 struct Saving {
   Nanoseconds low = 0, likely = 0, high = 0;
+  double low_percent = 0, likely_percent = 0, high_percent = 0;  // of the unobserved step; diagnose() fills them in
 };
 
 enum class Confidence : std::uint8_t { kLow, kMedium, kHigh };
@@ -81,5 +82,8 @@ struct Finding {
 
   static constexpr std::size_t kMaxEvidence = 8;
 };
+
+// Or about memory, or trust.
+inline bool is_about_time(const Finding& finding) { return finding.saving.likely > 0; }
 
 }  // namespace telltale

@@ -5,8 +5,6 @@
 namespace telltale {
 namespace {
 
-bool is_about_time(const Finding& finding) { return finding.saving.likely > 0; }
-
 void note_also_explained(Finding& finding, const Finding& other) {
   std::vector<std::string>& names = finding.also_explains;
   const auto add = [&](const std::string& rule) {

@@ -142,14 +142,41 @@ void scale_to_step(StepBreakdown& breakdown, double periods) {
     part = static_cast<Nanoseconds>(static_cast<double>(part) / periods);
   };
   std::for_each(breakdown.busy.begin(), breakdown.busy.end(), divided);
-  std::for_each(breakdown.idle.begin(), breakdown.idle.end(), divided);
+  std::for_each(breakdown.by_host_work.begin(), breakdown.by_host_work.end(), divided);
   const auto busiest = std::max_element(breakdown.busy.begin(), breakdown.busy.end());
-  const auto idlest = std::max_element(breakdown.idle.begin(), breakdown.idle.end());
-  const Nanoseconds idle = std::accumulate(breakdown.idle.begin(), breakdown.idle.end(), Nanoseconds{0});
-  (*busiest >= *idlest ? *busiest : *idlest) += breakdown.step - breakdown.busy_total() - idle;
+  const auto longest = std::max_element(breakdown.by_host_work.begin(), breakdown.by_host_work.end());
+  const Nanoseconds rest =
+      std::accumulate(breakdown.by_host_work.begin(), breakdown.by_host_work.end(), Nanoseconds{0});
+  (*busiest >= *longest ? *busiest : *longest) += breakdown.step - breakdown.busy_total() - rest;
 }
 
 }  // namespace
+
+double percent_of(Nanoseconds part, Nanoseconds whole) {
+  return whole <= 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string BreakdownPart::category() const {
+  const std::string_view name = std::visit([](auto each) { return name_of(each); }, what);
+  return (is_idle ? "idle_" : "") + std::string(name);
+}
+
+std::vector<BreakdownPart> StepBreakdown::parts() const {
+  std::vector<BreakdownPart> parts;
+  const auto add = [&]<typename Work>(Work what, bool is_idle, Nanoseconds ns) {
+    if (ns != 0) parts.push_back({what, is_idle, ns, percent_of(ns, step)});
+  };
+  for (std::size_t i = 0; i < busy.size(); ++i) add(static_cast<WorkClass>(i), false, busy[i]);
+  const auto host_begin = static_cast<std::ptrdiff_t>(parts.size());
+  for (std::size_t i = 0; i < by_host_work.size(); ++i) add(static_cast<HostWork>(i), has_device, by_host_work[i]);
+  const auto middle = parts.begin() + host_begin;
+  std::ranges::stable_sort(parts.begin(), middle, std::ranges::greater{}, &BreakdownPart::ns);
+  std::ranges::stable_sort(middle, parts.end(), std::ranges::greater{}, &BreakdownPart::ns);
+  return parts;
+}
+
+double StepBreakdown::busy_percent() const { return percent_of(busy_total(), step); }
+double StepBreakdown::idle_percent() const { return percent_of(idle_total(), step); }
 
 Nanoseconds StepBreakdown::busy_total() const { return std::accumulate(busy.begin(), busy.end(), Nanoseconds{0}); }
 
@@ -168,7 +195,8 @@ StepBreakdown step_breakdown(const Trace& trace, const StepTiming& timing, const
 
   breakdown.busy = divider.busy();
   breakdown.gaps = std::move(divider.gaps());
-  for (const IdleGap& gap : breakdown.gaps) breakdown.idle[static_cast<std::size_t>(gap.cause)] += gap.when.length();
+  for (const IdleGap& gap : breakdown.gaps)
+    breakdown.by_host_work[static_cast<std::size_t>(gap.cause)] += gap.when.length();
   scale_to_step(breakdown, timing.periods);
   return breakdown;
 }

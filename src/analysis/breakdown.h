@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "analysis/host_work.h"
@@ -20,21 +22,41 @@ struct IdleGap {
   EventId next = kNoEvent;    // the device work that ends the gap; kNoEvent at the end of the window
 };
 
+// One line of a breakdown.
+struct BreakdownPart {
+  std::variant<WorkClass, HostWork> what;
+  bool is_idle = false;  // the device waits meanwhile; never so where there is none
+  Nanoseconds ns = 0;    // a step
+  double percent = 0;    // of the step
+
+  std::string category() const;  // "matmul", "idle_sync"; without a device "sync"
+};
+
 struct StepBreakdown {
-  bool has_device = false;  // without one, the classes below stay empty and the causes divide the busiest thread
+  bool has_device = false;  // without one, no work has a class, and what the host does divides its busiest thread
   DeviceId device = kHost;  // the busiest one
   TrackId thread = 0;       // the thread that launches most of its work, or the busiest one
   Nanoseconds step = 0;     // what the parts add up to, exactly
   // A step, by WorkClass; where works overlap, of the one that began first.
   std::array<Nanoseconds, kWorkClassCount> busy{};
-  std::array<Nanoseconds, kHostWorkCount> idle{};  // a step, by cause
-  std::vector<IdleGap> gaps;                       // over the whole window, in order
+  // The rest of the step, by what the host does: the causes of the device's idle time or, where there is no device, all
+  // the time of the thread.
+  std::array<Nanoseconds, kHostWorkCount> by_host_work{};
+  std::vector<IdleGap> gaps;  // the same over the whole window, in order
 
-  Nanoseconds busy_total() const;
-  Nanoseconds idle_total() const { return step - busy_total(); }
+  // What is not zero: work of the device, then what the host does, each by falling time. Adds up to the step.
+  std::vector<BreakdownPart> parts() const;
+
+  Nanoseconds busy_total() const;  // of the device, likewise below; 0 where there is none
+  Nanoseconds idle_total() const { return has_device ? step - busy_total() : 0; }
+  double busy_percent() const;
+  double idle_percent() const;
 };
 
 // Pure and thread-safe; linear in events, but for merging the work of several streams by start.
 StepBreakdown step_breakdown(const Trace& trace, const StepTiming& timing, const std::vector<HostWork>& host_work);
+
+// 0 of nothing.
+double percent_of(Nanoseconds part, Nanoseconds whole);
 
 }  // namespace telltale

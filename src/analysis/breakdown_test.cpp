@@ -23,14 +23,14 @@ StepBreakdown breakdown_of(const Trace& trace, const StepTiming& timing) {
 }
 
 Nanoseconds sum_of_parts(const StepBreakdown& breakdown) {
-  return std::accumulate(breakdown.idle.begin(), breakdown.idle.end(), breakdown.busy_total());
+  return std::accumulate(breakdown.by_host_work.begin(), breakdown.by_host_work.end(), breakdown.busy_total());
 }
 
 Nanoseconds busy(const StepBreakdown& breakdown, WorkClass work) {
   return breakdown.busy[static_cast<std::size_t>(work)];
 }
 Nanoseconds idle(const StepBreakdown& breakdown, HostWork cause) {
-  return breakdown.idle[static_cast<std::size_t>(cause)];
+  return breakdown.by_host_work[static_cast<std::size_t>(cause)];
 }
 
 // The oracle: one instant after the other, with all events looked at anew for each.
@@ -131,9 +131,9 @@ TEST(StepBreakdown, agrees_with_every_single_instant) {
     const StepBreakdown breakdown = breakdown_of(trace, timing_of(window));
     const Instants instants(trace, window);
     ASSERT_EQ(breakdown.busy, instants.busy) << "round " << round;
-    ASSERT_EQ(breakdown.idle, instants.idle) << "round " << round;
+    ASSERT_EQ(breakdown.by_host_work, instants.idle) << "round " << round;
     ASSERT_EQ(breakdown.step, window.length());
-    ASSERT_EQ(breakdown.idle_total(), breakdown.step - breakdown.busy_total());
+    ASSERT_EQ(breakdown.idle_total(), breakdown.has_device ? breakdown.step - breakdown.busy_total() : 0);
   }
 }
 
@@ -146,8 +146,9 @@ TEST(StepBreakdown, adds_up_to_the_step_exactly_whatever_rounding_leaves) {
     ASSERT_EQ(breakdown.step, timing.period());
     ASSERT_EQ(sum_of_parts(breakdown), breakdown.step);
     const Instants instants(trace, timing.window);
-    for (std::size_t i = 0; i < breakdown.idle.size(); ++i)
-      ASSERT_NEAR(static_cast<double>(breakdown.idle[i]), static_cast<double>(instants.idle[i]) / timing.periods, 20);
+    for (std::size_t i = 0; i < breakdown.by_host_work.size(); ++i)
+      ASSERT_NEAR(static_cast<double>(breakdown.by_host_work[i]),
+                  static_cast<double>(instants.idle[i]) / timing.periods, 20);
   }
 }
 
@@ -321,6 +322,42 @@ TEST(StepBreakdown, without_a_host_nothing_is_known_about_gaps) {
   const StepBreakdown breakdown = breakdown_of(sketch.build(), timing_of({0, 100}));
   EXPECT_EQ(busy(breakdown, WorkClass::kMatmul), 20);
   EXPECT_EQ(idle(breakdown, HostWork::kUnknown), 80);
+}
+
+TEST(StepBreakdown, has_parts_that_add_up_to_the_step_sorted_by_what_they_are) {
+  StepBreakdown breakdown;
+  breakdown.has_device = true;
+  breakdown.step = 100;
+  breakdown.busy[static_cast<std::size_t>(WorkClass::kMatmul)] = 20;
+  breakdown.busy[static_cast<std::size_t>(WorkClass::kCopy)] = 25;
+  breakdown.by_host_work[static_cast<std::size_t>(HostWork::kDataLoading)] = 5;
+  breakdown.by_host_work[static_cast<std::size_t>(HostWork::kSync)] = 50;
+  std::vector<std::string> categories;
+  Nanoseconds sum = 0;
+  for (const BreakdownPart& part : breakdown.parts()) {
+    categories.push_back(part.category());
+    sum += part.ns;
+  }
+  EXPECT_EQ(categories, (std::vector<std::string>{"copy", "matmul", "idle_sync", "idle_data_loading"}));
+  EXPECT_EQ(sum, 100);
+  EXPECT_DOUBLE_EQ(breakdown.parts()[1].percent, 20);
+  EXPECT_FALSE(breakdown.parts()[1].is_idle);
+  EXPECT_TRUE(breakdown.parts()[2].is_idle);
+  EXPECT_DOUBLE_EQ(breakdown.busy_percent(), 45);
+  EXPECT_DOUBLE_EQ(breakdown.idle_percent(), 55);
+}
+
+TEST(StepBreakdown, without_a_device_has_nothing_idle) {
+  StepBreakdown breakdown;
+  breakdown.step = 10;
+  breakdown.by_host_work[static_cast<std::size_t>(HostWork::kPython)] = 2;
+  breakdown.by_host_work[static_cast<std::size_t>(HostWork::kOperators)] = 8;
+  const std::vector<BreakdownPart> parts = breakdown.parts();
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].category(), "operators");
+  EXPECT_FALSE(parts[0].is_idle);
+  EXPECT_EQ(parts[1].category(), "python");
+  EXPECT_EQ(breakdown.idle_total(), 0);
 }
 
 TEST(StepBreakdown, of_nothing_is_nothing) {

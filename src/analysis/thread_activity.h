@@ -18,7 +18,7 @@ namespace telltale {
 // Everything with one name on one thread.
 struct ScopeTime {
   std::string name;
-  std::int64_t calls = 0;      // that begin in the window
+  double calls = 0;            // that begin in the window
   Nanoseconds own_ns = 0;      // without the calls inside
   EventId longest = kNoEvent;  // of those calls
 };

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <ctime>
 
+#include "base/amounts.h"
+
 namespace telltale {
 namespace {
 
@@ -121,6 +123,11 @@ TraceInfo trace_info(const Trace& trace) {
   info.distributed = trace.distributed;
   info.anomalies = trace.anomalies.list();
   return info;
+}
+
+std::string anomaly_sentence(std::uint64_t count) {
+  return "The file has " + counted(static_cast<double>(count), "anomaly", "anomalies") +
+         (count == 1 ? ": telltale info shows it." : ": telltale info lists them.");
 }
 
 }  // namespace telltale

@@ -58,4 +58,7 @@ struct TraceInfo {
 
 TraceInfo trace_info(const Trace& trace);
 
+// Where to learn more about so many anomalies: "The file has 12 anomalies: telltale info lists them."
+std::string anomaly_sentence(std::uint64_t count);
+
 }  // namespace telltale

@@ -1,7 +1,7 @@
 // Amounts, counts and lists as people read them. Whatever shows a number goes through here: three significant digits,
 // a unit on every number, and nouns that agree with their counts.
 //
-// Columns of numbers align by their units: see report/table.h.
+// Columns of numbers align by their units: see report/text_table.h.
 #pragma once
 
 #include <concepts>

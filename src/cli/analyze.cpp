@@ -14,16 +14,14 @@
 #include "advise/diagnosis.h"
 #include "advise/rule_info.h"
 #include "analysis/host_work.h"
-#include "analysis/step_strip.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/step_choice.h"
 #include "report/analyze_html.h"
-#include "report/analyze_json.h"
 #include "report/analyze_markdown.h"
 #include "report/analyze_terminal.h"
-#include "report/rules_markdown.h"
+#include "report/json.h"
 #include "words/chosen_steps.h"
 #include "words/rule_words.h"
 
@@ -55,12 +53,11 @@ Result<ExitCode> write_file(const std::string& path, std::string_view text) {
 void say(const std::string& sentence) { (isatty(STDOUT_FILENO) != 0 ? std::cout : std::cerr) << sentence << std::endl; }
 
 Result<ExitCode> write_page(const AnalyzeOptions& options, const Diagnosis& diagnosis, const Trace& trace) {
-  const StepStrip strip = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work_by_event(trace));
   std::error_code unknown;
   if (std::filesystem::equivalent(options.path, options.html_path, unknown)) {
     return failure("the page would overwrite the trace; give --html another name", options.html_path);
   }
-  return write_file(options.html_path, analyze_html(diagnosis, trace, strip));
+  return write_file(options.html_path, analyze_html(diagnosis, trace));
 }
 
 Result<ExitCode> analyze(const AnalyzeOptions& options, const GlobalOptions& globals) {

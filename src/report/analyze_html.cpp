@@ -47,6 +47,7 @@ constexpr std::string_view kHead = R"(<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta name="generator" content="telltale">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 )";
 
@@ -55,23 +56,20 @@ std::string header(const Diagnosis& diagnosis) {
   std::string text = fmt::format("<header>\n<p class=\"subject\">{}</p>\n<h1>{}</h1>\n",
                                  html_escaped(subject_line(diagnosis)), html_escaped(parts.step));
   if (!parts.filling.empty()) text += fmt::format("<p class=\"lead\">{}</p>\n", html_escaped(parts.filling));
-  for (const std::string& remark : diagnosis.remarks) {
-    text += fmt::format("<p class=\"remark\">{}</p>\n", html_escaped(remark));
-  }
   return text + "</header>\n";
 }
 
-std::string footer(const Diagnosis& diagnosis, const Trace& trace) {
-  return fmt::format("<footer>\n<p>Made by telltale analyze from {}: {} events, {}. {}</p>\n</footer>\n",
+std::string footer(const Diagnosis& diagnosis) {
+  return fmt::format("<footer>\n<p>Made by telltale analyze from {}: {}, {}. {}</p>\n</footer>\n",
                      html_cut(diagnosis.path == "-" ? "standard input" : diagnosis.path, 200),
-                     format_count(static_cast<std::int64_t>(trace.events.size())), format_time(trace.duration),
-                     html_escaped(anomaly_note(trace)));
+                     counted(static_cast<double>(diagnosis.trace.events), "event"),
+                     format_time(diagnosis.trace.duration_ns), html_escaped(remarks_text(diagnosis)));
 }
 
 }  // namespace
 }  // namespace html
 
-std::string analyze_html(const Diagnosis& diagnosis, const Trace& trace, const StepStrip& strip) {
+std::string analyze_html(const Diagnosis& diagnosis, const Trace& trace) {
   std::string page(html::kHead);
   page += fmt::format("<title>{} · telltale</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
                       html_cut(file_label(diagnosis), 100), html::style_sheet());
@@ -81,14 +79,14 @@ std::string analyze_html(const Diagnosis& diagnosis, const Trace& trace, const S
   page += html::threads_section(diagnosis);
   page += html::counters_section(diagnosis);
   page += html::findings_section(diagnosis, trace);
-  page += html::strip_section(diagnosis, trace, strip);
+  page += html::strip_section(diagnosis, trace);
   page += html::modules_section(diagnosis);
   page += html::kernels_section(diagnosis);
   page += html::memory_section(diagnosis);
-  page += html::syncs_section(diagnosis, trace);
+  page += html::syncs_section(diagnosis);
   page += html::copies_section(diagnosis);
   page += html::communication_section(diagnosis);
-  page += html::footer(diagnosis, trace);
+  page += html::footer(diagnosis);
   return page + "</main>\n</body>\n</html>\n";
 }
 

@@ -4,12 +4,11 @@
 #include <string>
 
 #include "advise/diagnosis.h"
-#include "analysis/step_strip.h"
 #include "trace/trace.h"
 
 namespace telltale {
 
-// `trace` is the one that was diagnosed, `strip` its typical step.
-std::string analyze_html(const Diagnosis& diagnosis, const Trace& trace, const StepStrip& strip);
+// `trace` is the one that was diagnosed.
+std::string analyze_html(const Diagnosis& diagnosis, const Trace& trace);
 
 }  // namespace telltale

@@ -13,23 +13,23 @@ namespace {
 constexpr std::size_t kLongestName = 160;
 
 // From low to high with a mark at likely, on a scale that all findings share.
-std::string range_picture(const Diagnosis& diagnosis, const Saving& saving, double widest) {
-  const auto x = [&](Nanoseconds time) { return html_number(100 * saving_percent(diagnosis, time) / widest); };
-  const double likely = 100 * saving_percent(diagnosis, saving.likely) / widest;
+std::string range_picture(const Saving& saving, double widest) {
+  const auto x = [&](double percent) { return html_number(100 * percent / widest); };
+  const double likely = 100 * saving.likely_percent / widest;
   return fmt::format(
       "<svg viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
       "<line class=\"range-axis\" x1=\"0\" x2=\"100\" y1=\"6\" y2=\"6\"/>"
       "<line class=\"range\" x1=\"{}\" x2=\"{}\" y1=\"6\" y2=\"6\"/>"
       "<rect class=\"likely\" x=\"{}\" width=\"1.6\" y=\"1\" height=\"10\"/></svg>",
-      x(saving.low), x(saving.high), html_number(likely - 0.8));
+      x(saving.low_percent), x(saving.high_percent), html_number(likely - 0.8));
 }
 
-std::string saving_of(const Diagnosis& diagnosis, const Finding& finding, double widest) {
+std::string saving_of(const Finding& finding, double widest) {
   if (!is_about_time(finding)) return "<div class=\"saving\"><span>saves no time</span></div>\n";
-  return fmt::format("<div class=\"saving\"><strong>{}</strong><span>saves {} a step</span>{}<span>{} %</span></div>\n",
-                     format_percent(saving_percent(diagnosis, finding.saving.likely)),
-                     format_time(finding.saving.likely), range_picture(diagnosis, finding.saving, widest),
-                     saving_range(diagnosis, finding.saving));
+  return fmt::format(
+      "<div class=\"saving\"><strong>{}</strong><span>saves {} per step</span>{}<span>{} %</span></div>\n",
+      format_percent(finding.saving.likely_percent), format_time(finding.saving.likely),
+      range_picture(finding.saving, widest), saving_range(finding.saving));
 }
 
 std::string code_of(std::string_view code) {
@@ -58,7 +58,7 @@ std::string where_of(const Finding& finding) {
 
 std::string evidence_of(const Finding& finding, const Trace& trace) {
   std::string rows;
-  std::size_t count = 0;
+  int count = 0;
   for (const EventId event : finding.evidence) {
     if (event >= trace.events.size()) continue;
     ++count;
@@ -74,11 +74,10 @@ std::string evidence_of(const Finding& finding, const Trace& trace) {
       "<th class=\"n\" scope=\"col\">at</th><th class=\"n\" scope=\"col\">takes</th><th class=\"n\" "
       "scope=\"col\">number</th></tr></thead>"
       "<tbody>\n{}</tbody></table></details>\n",
-      html_escaped(finding.rule), count == 1 ? "1 event" : fmt::format("{} events", count), rows);
+      html_escaped(finding.rule), counted(count, "event"), rows);
 }
 
-std::string finding_item(const Diagnosis& diagnosis, const Finding& finding, std::size_t number, double widest,
-                         const Trace& trace) {
+std::string finding_item(const Finding& finding, std::size_t number, double widest, const Trace& trace) {
   std::string about;
   for (const std::string& part : {finding.explanation, finding.fix.text, also_explains_text(finding)}) {
     if (!part.empty()) about += "<p>" + html_escaped(part) + "</p>\n";
@@ -88,7 +87,7 @@ std::string finding_item(const Diagnosis& diagnosis, const Finding& finding, std
              "<li id=\"finding-{0}\">\n<span class=\"number\" "
              "aria-hidden=\"true\">{0}</span>\n<div><h3>{1}</h3>\n{2}</div>\n",
              number, html_escaped(finding.title), where_of(finding)) +
-         saving_of(diagnosis, finding, widest) + "<div class=\"about\">\n" + about + "</div>\n</li>\n";
+         saving_of(finding, widest) + "<div class=\"about\">\n" + about + "</div>\n</li>\n";
 }
 
 }  // namespace
@@ -98,11 +97,11 @@ std::string findings_section(const Diagnosis& diagnosis, const Trace& trace) {
   if (diagnosis.findings.empty()) return section("findings", "What would help", kNothingFound, "");
   double widest = 1;
   for (const Finding& finding : diagnosis.findings) {
-    widest = std::max(widest, saving_percent(diagnosis, finding.saving.high));
+    widest = std::max(widest, finding.saving.high_percent);
   }
   std::string items;
   std::size_t number = 0;
-  for (const Finding& finding : diagnosis.findings) items += finding_item(diagnosis, finding, ++number, widest, trace);
+  for (const Finding& finding : diagnosis.findings) items += finding_item(finding, ++number, widest, trace);
   const bool overlap = std::ranges::count_if(diagnosis.findings, is_about_time) > 1;
   return section("findings", "What would help", overlap ? kSavingsOverlap : std::string_view(),
                  "<ol class=\"findings\">\n" + items + "</ol>\n");

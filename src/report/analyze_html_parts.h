@@ -6,23 +6,22 @@
 #include <string_view>
 
 #include "advise/diagnosis.h"
-#include "analysis/step_strip.h"
 #include "trace/trace.h"
 
 namespace telltale::html {
 
-std::string style_sheet();  // with the colors of the palette as classes w0, w1, … for work and h0, h1, … for causes
+std::string style_sheet();  // with the palette's colors as classes, see style_class() there
 
 std::string breakdown_section(const Diagnosis& diagnosis);  // with idle causes and phases
 std::string latencies_section(const Diagnosis& diagnosis);
 std::string threads_section(const Diagnosis& diagnosis);
 std::string counters_section(const Diagnosis& diagnosis);
 std::string findings_section(const Diagnosis& diagnosis, const Trace& trace);
-std::string strip_section(const Diagnosis& diagnosis, const Trace& trace, const StepStrip& strip);
+std::string strip_section(const Diagnosis& diagnosis, const Trace& trace);
 std::string modules_section(const Diagnosis& diagnosis);
 std::string kernels_section(const Diagnosis& diagnosis);
 std::string memory_section(const Diagnosis& diagnosis);
-std::string syncs_section(const Diagnosis& diagnosis, const Trace& trace);
+std::string syncs_section(const Diagnosis& diagnosis);
 std::string copies_section(const Diagnosis& diagnosis);
 std::string communication_section(const Diagnosis& diagnosis);
 

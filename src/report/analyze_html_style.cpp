@@ -34,7 +34,6 @@ h3 { font-size: 1rem; font-weight: 600; margin: 0; }
 p { margin: .35rem 0; max-width: 46rem; overflow-wrap: anywhere; }
 .subject, .caption, .where, footer { color: var(--soft); }
 .caption { margin: .1rem 0 .9rem; }
-.remark { border-left: 3px solid var(--line); padding-left: .75rem; color: var(--soft); }
 section { margin-top: 2.75rem; }
 footer { margin-top: 3rem; border-top: 1px solid var(--line); font-size: .87rem; }
 code, pre { font: 13px/1.5 ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }

@@ -1,16 +1,109 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
-#include "analysis/sync_rows.h"
 #include "base/amounts.h"
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
 #include "report/html_text.h"
+#include "report/palette.h"
 #include "report/shown_names.h"
 
 namespace telltale::html {
 namespace {
+
+constexpr std::size_t kMostModules = 500;
+constexpr std::size_t kSiblingsAtOnce = 16;
+constexpr int kDeepest = 24;       // deeper ones are left out: nobody unfolds so far
+constexpr int kUnfoldedDepth = 2;  // what is above stands open
+constexpr std::size_t kLongestModule = 80;
+
+struct ModuleTree {
+  const std::vector<ModuleTime>& modules;
+  std::vector<std::vector<std::size_t>> children;
+  std::vector<std::size_t> roots;
+  bool has_device = false;
+  Nanoseconds whole = 0;  // of the longest root, which fills the bar
+  Nanoseconds step = 0;
+  std::size_t left = kMostModules;
+};
+
+Nanoseconds forward_of(const ModuleTree& tree, const ModuleTime& module) {
+  return tree.has_device ? module.forward_device_ns : module.forward_cpu_ns;
+}
+Nanoseconds backward_of(const ModuleTree& tree, const ModuleTime& module) {
+  return tree.has_device ? module.backward_device_ns : module.backward_cpu_ns;
+}
+
+std::string forward_class(const ModuleTree& tree) {
+  return tree.has_device ? style_class(WorkClass::kMatmul) : style_class(HostWork::kOperators);
+}
+std::string backward_class(const ModuleTree& tree) {
+  return tree.has_device ? style_class(WorkClass::kElementwise) : style_class(HostWork::kPython);
+}
+
+ModuleTree tree_of(const Diagnosis& diagnosis) {
+  ModuleTree tree{diagnosis.modules, std::vector<std::vector<std::size_t>>(diagnosis.modules.size()), {}};
+  tree.has_device = std::ranges::any_of(diagnosis.modules, [](const ModuleTime& each) { return each.device_ns() > 0; });
+  tree.step = diagnosis.recorded_ns;
+  for (std::size_t i = 0; i < diagnosis.modules.size(); ++i) {
+    const ModuleTime& module = diagnosis.modules[i];
+    if (module.parent == ModuleTime::kNoParent) {
+      tree.roots.push_back(i);
+      tree.whole = std::max(tree.whole, forward_of(tree, module) + backward_of(tree, module));
+    } else {
+      tree.children[static_cast<std::size_t>(module.parent)].push_back(i);
+    }
+  }
+  return tree;
+}
+
+std::string row_of(const ModuleTree& tree, const ModuleTime& module, int depth) {
+  const Nanoseconds forward = forward_of(tree, module), backward = backward_of(tree, module);
+  return fmt::format(
+      "<span class=\"module\" style=\"--depth:{}\"><span class=\"label\" title=\"{}, {}\">{}</span><span "
+      "class=\"both\">{}{}</span>"
+      "<span class=\"n\">{}</span><span class=\"n\">{}</span></span>",
+      depth, html_cut(module.path, 200), counted(static_cast<double>(module.calls), "call"),
+      html_cut(module.name, kLongestModule), meter(percent_of(forward, tree.whole), forward_class(tree)),
+      meter(percent_of(backward, tree.whole), backward_class(tree)), format_time(forward + backward),
+      format_percent(percent_of(forward + backward, tree.step)));
+}
+
+std::string list_of(ModuleTree& tree, std::span<const std::size_t> modules, int depth);
+
+std::string item_of(ModuleTree& tree, std::size_t index, int depth) {
+  const std::string row = row_of(tree, tree.modules[index], depth);
+  if (tree.children[index].empty() || depth == kDeepest) return "<li class=\"leaf\">" + row + "</li>\n";
+  return fmt::format("<li><details{}><summary>{}</summary>\n<ul>\n{}</ul></details></li>\n",
+                     depth < kUnfoldedDepth ? " open" : "", row, list_of(tree, tree.children[index], depth + 1));
+}
+
+std::string not_shown(std::size_t count) {
+  return fmt::format("{} more {} not shown", count, count == 1 ? "is" : "are");
+}
+
+std::string label_row(std::string_view label, int depth) {
+  return fmt::format("<span class=\"module\" style=\"--depth:{}\"><span class=\"label\">{}</span></span>", depth,
+                     label);
+}
+
+// The longest of them; the others unfold, as far as the page has room for them.
+std::string list_of(ModuleTree& tree, std::span<const std::size_t> modules, int depth) {
+  std::string items, more;
+  std::size_t shown = 0;
+  for (; shown < modules.size() && tree.left > 0; ++shown) {
+    --tree.left;
+    (shown < kSiblingsAtOnce ? items : more) += item_of(tree, modules[shown], depth);
+  }
+  const std::string rest =
+      shown == modules.size() ? std::string()
+                              : "<li class=\"leaf\">" + label_row(not_shown(modules.size() - shown), depth) + "</li>\n";
+  if (more.empty()) return items + rest;
+  return items + fmt::format("<li><details><summary>{}</summary>\n<ul>\n{}{}</ul></details></li>\n",
+                             label_row(fmt::format("{} more", modules.size() - kSiblingsAtOnce), depth), more, rest);
+}
 
 constexpr std::size_t kMostKernels = 100;
 constexpr std::size_t kKernelsAtOnce = 15;  // the rest unfolds
@@ -52,7 +145,7 @@ std::vector<std::string> names_of(const std::vector<KernelRow>& rows) {
 }
 
 std::string kernel_row(const KernelRow& row, const std::string& name, Nanoseconds longest) {
-  const std::string style = fmt::format("w{}", static_cast<int>(row.work));
+  const std::string style = style_class(row.work);
   return fmt::format("<tr><th scope=\"row\" title=\"{}\">{}{}</th><td>{}</td><td>{}</td>",
                      html_cut(row.name, kLongestTitle), key_mark(style), html_cut(name, kLongestName),
                      name_of(row.work), precision_of(row)) +
@@ -71,7 +164,7 @@ std::string kernel_table(const std::string& rows) {
                    {"occupancy"},
                    {"of roofline"},
                    {"", false},
-                   {"a step"}},
+                   {"per step"}},
                   rows, "kernels");
 }
 
@@ -82,6 +175,16 @@ std::string rest_of(const std::vector<Row>& rows) {
 }
 
 }  // namespace
+
+std::string modules_section(const Diagnosis& diagnosis) {
+  if (diagnosis.modules.empty()) return {};
+  ModuleTree tree = tree_of(diagnosis);
+  const std::string caption = fmt::format(
+      "{} time per step, including what is called inside: {}forward, {}backward. The share is of the recorded step.",
+      tree.has_device ? "GPU" : "Host", key_mark(forward_class(tree)), key_mark(backward_class(tree)));
+  const std::string list = list_of(tree, tree.roots, 0);
+  return section("modules", "Modules", caption, "<ul class=\"tree\">\n" + list + "</ul>\n");
+}
 
 std::string kernels_section(const Diagnosis& diagnosis) {
   const std::vector<KernelRow>& rows = diagnosis.kernels.rows;
@@ -103,8 +206,8 @@ std::string kernels_section(const Diagnosis& diagnosis) {
   return section("kernels", "Kernels", caption, body);
 }
 
-std::string syncs_section(const Diagnosis& diagnosis, const Trace& trace) {
-  const std::vector<SyncRow> rows = sync_rows(trace, diagnosis.timing, diagnosis.syncs);
+std::string syncs_section(const Diagnosis& diagnosis) {
+  const std::vector<SyncRow>& rows = diagnosis.sync_rows;
   if (rows.empty()) return {};
   std::string body;
   for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
@@ -114,7 +217,7 @@ std::string syncs_section(const Diagnosis& diagnosis, const Trace& trace) {
             number_cell(format_time(row.idle_ns)) + "</tr>\n";
   }
   return section(
-      "syncs", "Waits of the host for the GPU", "A step. Only the idle time after a wait costs anything.",
+      "syncs", "Where the host waits for the GPU", "Per step. Only the idle time after a wait costs anything.",
       table_of({{"called by", false}, {"calls"}, {"host waits"}, {"GPU then idles"}}, body, "plain") + rest_of(rows));
 }
 
@@ -130,7 +233,7 @@ std::string copies_section(const Diagnosis& diagnosis) {
             number_cell(format_time(row.exposed_ns)) + number_cell(format_time(row.host_blocked_ns)) + "</tr>\n";
   }
   return section(
-      "copies", "Copies", "A step. Exposed is what no other work of the GPU hides.",
+      "copies", "Copies", "Per step. Exposed is what no other work of the GPU hides.",
       table_of({{"direction", false}, {"calls"}, {"size"}, {"speed"}, {"takes"}, {"exposed"}, {"host blocked"}}, body,
                "plain"));
 }
@@ -147,7 +250,7 @@ std::string communication_section(const Diagnosis& diagnosis) {
             number_cell(format_time(row.device_ns)) + number_cell(format_time(row.exposed_ns)) + "</tr>\n";
   }
   const std::string caption =
-      fmt::format("{} a step, of which computing hides {}; {} are exposed.", format_time(communication.total_ns),
+      fmt::format("{} per step, of which computing hides {}; {} is exposed.", format_time(communication.total_ns),
                   format_percent(communication.overlap_percent()), format_time(communication.exposed_ns));
   return section("communication", "Communication", caption,
                  table_of({{"collective", false}, {"calls"}, {"sent"}, {"takes"}, {"exposed"}}, body, "plain") +

@@ -7,7 +7,6 @@
 
 #include "base/amounts.h"
 #include "base/utf8.h"
-#include "report/activity_words.h"
 #include "report/analyze_words.h"
 #include "report/text_width.h"
 
@@ -32,11 +31,11 @@ std::string fenced(std::string_view code) {
 }
 
 std::string breakdown_table(const Diagnosis& diagnosis) {
-  const std::vector<BreakdownRow> rows = breakdown_rows(diagnosis);
+  const std::vector<BreakdownPart> rows = diagnosis.breakdown.parts();
   if (rows.empty()) return {};
   std::string text = fmt::format("\n| {} | time | % |\n|---|--:|--:|\n", breakdown_caption(diagnosis));
-  for (const BreakdownRow& row : rows) {
-    text += fmt::format("| {}{} | {} | {} |\n", row.is_idle ? "idle: " : "", row.label, format_time(row.ns),
+  for (const BreakdownPart& row : rows) {
+    text += fmt::format("| {}{} | {} | {} |\n", row.is_idle ? "idle: " : "", label_of(row), format_time(row.ns),
                         percent_digits(row.percent));
   }
   return text;
@@ -68,14 +67,14 @@ std::string activity_tables(const Diagnosis& diagnosis) {
 }
 
 std::string findings_table(const Diagnosis& diagnosis) {
-  std::string text = "\n| | finding | saves a step | % | low to high | where |\n|--:|---|--:|--:|--:|---|\n";
+  std::string text = "\n| | finding | saves per step | % | low to high | where |\n|--:|---|--:|--:|--:|---|\n";
   std::size_t number = 0;
   for (const Finding& finding : diagnosis.findings) {
     const bool is_time = is_about_time(finding);
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", ++number, markdown_escaped(finding.title),
                         is_time ? format_time(finding.saving.likely) : "–",
-                        is_time ? percent_digits(saving_percent(diagnosis, finding.saving.likely)) : "–",
-                        is_time ? saving_range(diagnosis, finding.saving) : "–",
+                        is_time ? percent_digits(finding.saving.likely_percent) : "–",
+                        is_time ? saving_range(finding.saving) : "–",
                         finding.source ? markdown_escaped(source_text(*finding.source)) : "");
   }
   return text;
@@ -104,6 +103,15 @@ std::string details(const Finding& finding, std::size_t number, const Trace& tra
   return text + "</details>\n";
 }
 
+std::string section_of(const RuleInfo& rule) {
+  const std::pair<std::string_view, std::string_view> parts[] = {
+      {"Looks for", rule.looks_for}, {"Needs", rule.needs}, {"Saving", rule.saving}, {"How well it held", rule.held}};
+  std::string text = fmt::format("\n### {}\n\n{}.\n\n", rule.id, markdown_escaped(rule.title));
+  for (const auto& [label, words] : parts)
+    if (!words.empty()) text += fmt::format("- **{}:** {}\n", label, markdown_escaped(words));
+  return text;
+}
+
 }  // namespace
 
 std::string markdown_escaped(std::string_view text) {
@@ -128,7 +136,6 @@ std::string analyze_markdown(const Diagnosis& diagnosis, const Trace& trace) {
   std::string text =
       fmt::format("### {}\n\n{}\n", markdown_escaped(subject_line(diagnosis)),
                   diagnosis.is_about_steps ? headline_text(diagnosis) : markdown_escaped(headline_text(diagnosis)));
-  for (const std::string& remark : diagnosis.remarks) text += "\n> " + markdown_escaped(remark) + '\n';
   text += diagnosis.is_about_steps ? breakdown_table(diagnosis) : activity_tables(diagnosis);
   if (diagnosis.findings.empty()) {
     if (diagnosis.is_about_steps) text += fmt::format("\n{}\n", kNothingFound);
@@ -138,7 +145,16 @@ std::string analyze_markdown(const Diagnosis& diagnosis, const Trace& trace) {
   std::size_t number = 0;
   for (const Finding& finding : diagnosis.findings) text += details(finding, ++number, trace);
   if (std::ranges::count_if(diagnosis.findings, is_about_time) > 1) text += fmt::format("\n{}\n", kSavingsOverlap);
-  if (const std::string note = anomaly_note(trace); !note.empty()) text += '\n' + markdown_escaped(note) + '\n';
+  if (const std::string remarks = remarks_text(diagnosis); !remarks.empty())
+    text += '\n' + markdown_escaped(remarks) + '\n';
+  return text;
+}
+
+std::string rules_markdown(std::span<const RuleInfo> rules) {
+  std::string text = "| rule | what it finds |\n|---|---|\n";
+  for (const RuleInfo& rule : rules)
+    text += fmt::format("| [{}](#{}) | {} |\n", rule.id, rule.id, markdown_escaped(rule.title));
+  for (const RuleInfo& rule : rules) text += section_of(rule);
   return text;
 }
 

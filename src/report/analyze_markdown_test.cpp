@@ -13,9 +13,7 @@ std::string text_of(const SampleDiagnosis& sample) { return analyze_markdown(sam
 TEST(AnalyzeMarkdown, starts_with_the_headline_and_the_breakdown) {
   const std::string expected = R"(### train.json.gz · NVIDIA H200 · 3 steps
 
-A step takes 48.5 ms (58.0 ms as recorded: profiling cost 16 %). The GPU computes 71 % of the recorded step, mostly matmul; the rest it waits, mostly for the host to launch work.
-
-> Shapes were not recorded, so that rules about shapes are silent.
+A step takes 48.5 ms (58.0 ms as recorded: profiling cost 16 %). The GPU is busy 71 % of the recorded step, mostly with matmul; otherwise it waits, mostly for the host to launch work.
 
 | a step of 58.0 ms, as recorded | time | % |
 |---|--:|--:|
@@ -27,7 +25,7 @@ A step takes 48.5 ms (58.0 ms as recorded: profiling cost 16 %). The GPU compute
 | idle: sync | 4.64 ms | 8.0 |
 | idle: data loading | 1.74 ms | 3.0 |
 
-| | finding | saves a step | % | low to high | where |
+| | finding | saves per step | % | low to high | where |
 |--:|---|--:|--:|--:|---|
 | 1 | Attention runs as five kernels a layer | 12.1 ms | 25 | 20 to 28 | models/gpt2.py:312 in attend |
 | 2 | The host stops for the GPU once a step | 2.42 ms | 5.0 | 0 to 10 | train.py:31 in step |
@@ -59,9 +57,16 @@ Rule `memory_leak`, medium confidence.
   EXPECT_NE(text.find("\n- ampere\\_sgemm\\_128x64\\_tn: 20.0 ms, at 117 ms\n"), std::string::npos);
 }
 
+TEST(AnalyzeMarkdown, ends_with_what_to_know_before_trusting_it) {
+  EXPECT_TRUE(
+      text_of(sample_diagnosis())
+          .ends_with("\nShapes were not recorded, so that rules about shapes are silent. The file has 1 anomaly: "
+                     "telltale info shows it.\n"));
+}
+
 TEST(AnalyzeMarkdown, says_plainly_that_nothing_was_found) {
   const std::string text = text_of(healthy_host_diagnosis());
-  EXPECT_NE(text.find("\nNo rule finds anything whose fix would save time or memory.\n"), std::string::npos);
+  EXPECT_NE(text.find("\nNo rule found anything whose fix would save time or memory.\n"), std::string::npos);
   EXPECT_EQ(text.find("| finding |"), std::string::npos);
 }
 
@@ -102,6 +107,35 @@ TEST(AnalyzeMarkdown, has_tables_of_requests_threads_and_counters) {
   const std::string text = text_of(sample);
   EXPECT_NE(text.find(expected), std::string::npos) << text;
   EXPECT_EQ(text.find(kNothingFound), std::string::npos);
+}
+
+TEST(RulesMarkdown, lists_all_and_tells_of_each_what_is_known) {
+  const RuleInfo rules[] = {
+      {"host_sync", "Waits within a step", "Calls such as *Synchronize.", "Stacks.", "Replayed.", "Within 3 points."},
+      {"memory_leak", "Growing memory", "What stays.", "Memory.", "None.", ""},
+  };
+  EXPECT_EQ(rules_markdown(rules), R"(| rule | what it finds |
+|---|---|
+| [host_sync](#host_sync) | Waits within a step |
+| [memory_leak](#memory_leak) | Growing memory |
+
+### host_sync
+
+Waits within a step.
+
+- **Looks for:** Calls such as \*Synchronize.
+- **Needs:** Stacks.
+- **Saving:** Replayed.
+- **How well it held:** Within 3 points.
+
+### memory_leak
+
+Growing memory.
+
+- **Looks for:** What stays.
+- **Needs:** Memory.
+- **Saving:** None.
+)");
 }
 
 }  // namespace

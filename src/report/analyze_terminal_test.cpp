@@ -29,16 +29,14 @@ std::size_t count_of(const std::string& text, std::string_view part) {
 
 TEST(AnalyzeText, answers_on_the_first_screen) {
   const std::string expected = R"(train.json.gz · NVIDIA H200 · 3 steps
-A step takes 48.5 ms (58.0 ms as recorded: profiling cost 16 %). The GPU
-computes 71 % of the recorded step, mostly matmul; the rest it waits, mostly for
+A step takes 48.5 ms (58.0 ms as recorded: profiling cost 16 %). The GPU is busy
+71 % of the recorded step, mostly with matmul; otherwise it waits, mostly for
 the host to launch work.
 
   ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇░░░░░░░░░░░░░░░░░░░░░░
   matmul 31 · attention 22 · elementwise 11 · other 7
   idle 29: launching 18, sync 8, data loading 3
   % of a step of 58.0 ms, as recorded
-
-Note: Shapes were not recorded, so that rules about shapes are silent.
 
 1  Attention runs as five kernels a layer        saves 12.1 ms  25 %  (20 to 28)
    models/gpt2.py:312 in attend
@@ -54,8 +52,8 @@ Note: Shapes were not recorded, so that rules about shapes are silent.
 
 TEST(AnalyzeText, labels_the_bar_on_one_line_where_that_fits) {
   SampleDiagnosis sample = sample_diagnosis();
-  sample.diagnosis.breakdown.idle = {};
-  sample.diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kSync)] = 16'820'000;
+  sample.diagnosis.breakdown.by_host_work = {};
+  sample.diagnosis.breakdown.by_host_work[static_cast<std::size_t>(HostWork::kSync)] = 16'820'000;
   EXPECT_NE(text_of(sample).find("\n  matmul 31 · attention 22 · elementwise 11 · other 7 │ idle 29: sync 29\n"),
             std::string::npos);
 }
@@ -92,7 +90,7 @@ TEST(AnalyzeText, has_colors_only_where_asked) {
 TEST(AnalyzeText, the_bar_is_full_whatever_the_shares) {
   SampleDiagnosis sample = sample_diagnosis();
   sample.diagnosis.breakdown.busy.fill(1'933'333);
-  sample.diagnosis.breakdown.idle.fill(3'866'667);
+  sample.diagnosis.breakdown.by_host_work.fill(3'866'667);
   sample.diagnosis.breakdown.step = 58'000'000;
   const std::string text = text_of(sample);
   EXPECT_EQ(count_of(text, "▇") + count_of(text, "░"), 76U);
@@ -100,19 +98,21 @@ TEST(AnalyzeText, the_bar_is_full_whatever_the_shares) {
 
 TEST(AnalyzeText, says_plainly_that_nothing_was_found) {
   const std::string text = text_of(healthy_host_diagnosis());
-  EXPECT_NE(text.find("\nNo rule finds anything whose fix would save time or memory.\n"), std::string::npos);
+  EXPECT_NE(text.find("\nNo rule found anything whose fix would save time or memory.\n"), std::string::npos);
   EXPECT_NE(text.find("\n  operators 80 · Python 20\n"), std::string::npos);
   EXPECT_EQ(text.find("idle"), std::string::npos);
 }
 
 TEST(AnalyzeText, ends_with_what_to_ask_next) {
   const std::vector<std::string> lines = lines_of(text_of(sample_diagnosis(), {.width = 120}));
-  ASSERT_GE(lines.size(), 4U);
-  EXPECT_EQ(lines[lines.size() - 4],
+  ASSERT_GE(lines.size(), 5U);
+  EXPECT_EQ(lines[lines.size() - 5],
             "Each saving is what that fix alone would buy; savings overlap and do not add up.");
-  EXPECT_EQ(lines[lines.size() - 3],
-            "How a saving is computed: telltale analyze --explain RULE, here unfused_attention, host_sync,");
-  EXPECT_EQ(lines[lines.size() - 1], "The file has 1 anomaly: telltale info shows it.");
+  EXPECT_EQ(lines[lines.size() - 4],
+            "How each saving is computed: telltale analyze --explain RULE, here unfused_attention, host_sync,");
+  EXPECT_EQ(lines[lines.size() - 2],
+            "Shapes were not recorded, so that rules about shapes are silent. The file has 1 anomaly: telltale");
+  EXPECT_EQ(lines[lines.size() - 1], "info shows it.");
 }
 
 TEST(AnalyzeText, breaks_long_code_under_itself) {
@@ -133,6 +133,67 @@ TEST(AnalyzeText, lets_no_name_move_the_cursor) {
     finding.source = SourceLine{"\x1b[1m.py", 1, "\x1b[5m"};
   }
   EXPECT_EQ(text_of(sample).find('\x1b'), std::string::npos);
+}
+
+TEST(ActivityText, shows_requests_threads_and_counters) {
+  const std::string expected = R"(
+Repeats  Times      p50      p90      p99      Max  Waits
+request    851  6.68 ms  9.58 ms  13.3 ms  17.4 ms   72 %
+batch      251  2.39 ms  4.59 ms  9.68 ms  12.3 ms      –
+
+Thread     Busy
+worker 0   38 %  ▇▇▇▇▇▇▇▇░░░░░░░░░░░░  layer 36 · batch 2
+worker 1   30 %  ▇▇▇▇▇▇░░░░░░░░░░░░░░  layer 30
+clients   0.2 %  ░░░░░░░░░░░░░░░░░░░░
+% of 2.00 s
+
+Counter      Mean  Least  Most  Values
+queue depth  1.45      0     8   1,102
+)";
+  const std::string text = text_of(server_diagnosis());
+  EXPECT_NE(text.find(expected), std::string::npos) << text;
+}
+
+TEST(ActivityText, stands_where_the_step_would_be_divided) {
+  const SampleDiagnosis sample = server_diagnosis();
+  const std::string text = text_of(sample);
+  EXPECT_NE(text.find("\nThread     Busy\n"), std::string::npos);
+  EXPECT_EQ(text.find("busiest thread"), std::string::npos);
+  EXPECT_EQ(text.find("No rule found anything"), std::string::npos) << "rules know frameworks and devices";
+  EXPECT_EQ(text_of(healthy_host_diagnosis()).find("\nThread"), std::string::npos);
+}
+
+TEST(ActivityText, leaves_out_what_nobody_recorded) {
+  SampleDiagnosis sample = server_diagnosis();
+  Diagnosis& diagnosis = sample.diagnosis;
+  diagnosis.counters.clear();
+  diagnosis.latencies[0].waiting.reset();
+  const std::string text = text_of(sample);
+  EXPECT_EQ(text.find("Waits"), std::string::npos);
+  EXPECT_EQ(text.find("Counter"), std::string::npos);
+  diagnosis.latencies.clear();
+  diagnosis.host.threads.clear();
+  EXPECT_EQ(text_of(sample).find("Repeats"), std::string::npos);
+  EXPECT_EQ(text_of(sample).find("Busy"), std::string::npos);
+}
+
+TEST(ActivityText, fits_every_width) {
+  SampleDiagnosis sample = server_diagnosis();
+  sample.diagnosis.host.threads[1].name = std::string(200, 'x');
+  sample.diagnosis.latencies[1].name = std::string(200, 'y');
+  sample.diagnosis.host.threads[0].scopes[0].name = "control\x1b[2J" + std::string(200, 'z');
+  for (const std::size_t width : {40U, 60U, 80U, 160U}) {
+    const std::string text = text_of(sample, {.width = width});
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+      EXPECT_LE(display_width(text.substr(at, end - at)), width) << text.substr(at, end - at);
+  }
+}
+
+TEST(ActivityText, says_how_many_rows_are_left_out) {
+  SampleDiagnosis sample = server_diagnosis();
+  sample.diagnosis.host.threads.resize(12, sample.diagnosis.host.threads[0]);
+  EXPECT_NE(text_of(sample).find("\nand 2 more threads; % of 2.00 s\n"), std::string::npos);
 }
 
 TEST(RuleText, tells_what_a_rule_looks_for_and_how_well_it_held) {

@@ -4,29 +4,41 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <map>
+#include <ranges>
+#include <variant>
 
 #include "advise/rule_info.h"
 #include "base/amounts.h"
-#include "report/activity_words.h"
 #include "report/text_width.h"
 
 namespace telltale {
 namespace {
 
 constexpr double kWorthSaying = 0.5;  // percent: what rounds to nothing is not mentioned
+constexpr std::size_t kLongestName = 60;
+
+std::string shown(std::string_view name) { return cut_to_width(printable(name), kLongestName); }
+
+// What the device does, after "it is busy, mostly".
+std::string_view busy_with(WorkClass work) {
+  constexpr std::array<std::string_view, kWorkClassCount> kPhrases = {
+      "with matmul",     "with convolutions",  "with attention", "with normalization", "with elementwise work",
+      "with reductions", "with the optimizer", "copying",        "communicating",      "with other work",
+  };
+  return kPhrases[static_cast<std::size_t>(work)];
+}
 
 // What the device waits for, after "it waits, mostly".
 std::string_view waits_for(HostWork cause) {
   constexpr std::array<std::string_view, kHostWorkCount> kPhrases = {
       "for the data loader",
-      "for the host to go on after synchronizing with it",
+      "for the host to continue after a sync",
       "for the host to launch work",
       "for Python",
       "for the host's side of operators",
-      "for the host to hand over copies",
+      "for the host to start copies",
       "for the memory allocator",
       "for compilation",
       "for Python's garbage collector",
@@ -36,9 +48,12 @@ std::string_view waits_for(HostWork cause) {
   return kPhrases[static_cast<std::size_t>(cause)];
 }
 
-template <std::size_t kCount>
-std::size_t largest(const std::array<Nanoseconds, kCount>& times) {
-  return static_cast<std::size_t>(std::ranges::max_element(times) - times.begin());
+// The largest part of one sort, which is the first; null when there is none.
+template <typename Work>
+const BreakdownPart* largest(const std::vector<BreakdownPart>& parts) {
+  const auto at =
+      std::ranges::find_if(parts, [](const BreakdownPart& part) { return std::holds_alternative<Work>(part.what); });
+  return at == parts.end() ? nullptr : &*at;
 }
 
 std::string step_sentence(const Diagnosis& diagnosis) {
@@ -49,7 +64,7 @@ std::string step_sentence(const Diagnosis& diagnosis) {
                                    : fmt::format(" ({} as recorded: profiling cost {})",
                                                  format_time(diagnosis.recorded_ns), format_percent(observer));
   if (diagnosis.timing.source == StepSource::kWhole) {
-    return fmt::format("The trace marks no steps and repeats nothing, so all of it counts as one: {}{}.", time,
+    return fmt::format("The trace marks no steps and nothing in it repeats, so it counts as one step of {}{}.", time,
                        recorded);
   }
   return fmt::format("A step takes {}{}.", time, recorded);
@@ -57,34 +72,32 @@ std::string step_sentence(const Diagnosis& diagnosis) {
 
 std::string device_sentence(const Diagnosis& diagnosis) {
   const StepBreakdown& breakdown = diagnosis.breakdown;
-  const double busy = percent_of(breakdown.busy_total(), breakdown.step);
-  const double idle = percent_of(breakdown.idle_total(), breakdown.step);
-  const std::size_t work = largest(breakdown.busy), cause = largest(breakdown.idle);
-  const std::string mostly = fmt::format("mostly {}", name_of(static_cast<WorkClass>(work)));
-  if (idle < kWorthSaying) {
-    return fmt::format("The GPU computes all the time, {} ({}).", mostly,
-                       format_percent(percent_of(breakdown.busy[work], breakdown.step)));
+  const std::vector<BreakdownPart> parts = breakdown.parts();
+  const BreakdownPart* work = largest<WorkClass>(parts);
+  const BreakdownPart* cause = largest<HostWork>(parts);
+  const std::string mostly =
+      work == nullptr ? std::string() : fmt::format(", mostly {}", busy_with(std::get<WorkClass>(work->what)));
+  if (cause == nullptr || breakdown.idle_percent() < kWorthSaying) {
+    return fmt::format("The GPU is always busy{} ({}).", mostly, format_percent(work == nullptr ? 0 : work->percent));
   }
-  const bool differs = diagnosis.observer_percent() >= kWorthSaying;
-  const std::string waits = fmt::format("the rest it waits, mostly {}", waits_for(static_cast<HostWork>(cause)));
-  if (busy < 50) {
-    return fmt::format("The GPU computes only {} of {}; {} ({}).", format_percent(busy),
-                       differs ? "the recorded step" : "it", waits,
-                       format_percent(percent_of(breakdown.idle[cause], breakdown.step)));
+  const std::string busy = format_percent(breakdown.busy_percent());
+  const std::string_view whole = diagnosis.observer_percent() >= kWorthSaying ? "the recorded step" : "it";
+  const std::string waits = fmt::format("otherwise it waits, mostly {}", waits_for(std::get<HostWork>(cause->what)));
+  if (breakdown.busy_percent() < 50) {
+    return fmt::format("The GPU is busy only {} of {}; {} ({}).", busy, whole, waits, format_percent(cause->percent));
   }
-  return fmt::format("The GPU computes {} of {}, {}; {}.", format_percent(busy), differs ? "the recorded step" : "it",
-                     mostly, waits);
+  return fmt::format("The GPU is busy {} of {}{}; {}.", busy, whole, mostly, waits);
 }
 
 std::string host_sentence(const Diagnosis& diagnosis) {
-  const StepBreakdown& breakdown = diagnosis.breakdown;
-  const std::size_t most = largest(breakdown.idle);
-  if (breakdown.idle[most] == 0) return "The trace has no device work.";
-  const auto work = static_cast<HostWork>(most);
-  const std::string share = format_percent(percent_of(breakdown.idle[most], breakdown.step));
-  constexpr std::string_view kWhose = "There is no device work in the trace: this is the time of the busiest thread";
-  if (work == HostWork::kUnknown) return fmt::format("{}, which does nothing that was recorded for {}.", kWhose, share);
-  return fmt::format("{}, {} of it {}.", kWhose, share, label_of(work));
+  const std::vector<BreakdownPart> parts = diagnosis.breakdown.parts();
+  const BreakdownPart* most = largest<HostWork>(parts);
+  if (most == nullptr) return "The trace has no device work.";
+  constexpr std::string_view kWhose = "The trace has no device work; this is the time of its busiest thread";
+  const std::string share = format_percent(most->percent);
+  if (std::get<HostWork>(most->what) == HostWork::kUnknown)
+    return fmt::format("{}, which does nothing that was recorded for {} of it.", kWhose, share);
+  return fmt::format("{}, {} of it in {}.", kWhose, share, label_of(*most));
 }
 
 std::string device_names(const Diagnosis& diagnosis) {
@@ -99,17 +112,87 @@ std::string device_names(const Diagnosis& diagnosis) {
   return text.empty() ? "no GPU" : text;
 }
 
-void sort_by_time(std::vector<BreakdownRow>& rows) {
-  std::ranges::stable_sort(rows, [](const BreakdownRow& one, const BreakdownRow& other) {
-    return std::pair(other.is_idle, one.ns) > std::pair(one.is_idle, other.ns);
-  });
+const SpanLatency* request_of(const Diagnosis& diagnosis) {
+  const auto& latencies = diagnosis.latencies;
+  return latencies.empty() || !latencies.front().is_async || latencies.front().count == 0 ? nullptr
+                                                                                          : &latencies.front();
+}
+
+// Known of most of them, so that it can be said of all.
+const SpanWaiting* waiting_of(const SpanLatency& request) {
+  return request.waiting && 2 * request.waiting->spans >= request.count ? &*request.waiting : nullptr;
+}
+
+std::string waiting_clause(const SpanWaiting& waiting) {
+  if (waiting.waiting_percent() < kWorthSaying) return "; it is served immediately";
+  const bool is_beside_idle = 2 * waiting.beside_idle_ns >= waiting.waiting_ns;
+  return fmt::format(
+      "; for {} of that it waits, mostly {}", format_percent(waiting.waiting_percent()),
+      is_beside_idle ? "while a thread that could serve it is idle" : "while all threads that serve are busy");
+}
+
+std::string request_sentence(const SpanLatency& request) {
+  const SpanWaiting* waiting = waiting_of(request);
+  return fmt::format("Each {} takes {} (p50), {} (p99){}.", shown(request.name), format_time(request.p50_ns),
+                     format_time(request.p99_ns), waiting != nullptr ? waiting_clause(*waiting) : "");
+}
+
+// ", mostly in layer"
+std::string mostly_in(const ThreadActivity& thread) {
+  return thread.scopes.empty() || thread.busy_ns == 0 ? "" : ", mostly in " + shown(thread.scopes.front().name);
+}
+
+std::string serving_sentence(const Diagnosis& diagnosis, const SpanWaiting& waiting) {
+  const auto serves = [&](const ThreadActivity& thread) {
+    return std::ranges::find(waiting.threads, thread.track) != waiting.threads.end();
+  };
+  const auto busiest = std::ranges::find_if(diagnosis.host.threads, serves);
+  if (busiest == diagnosis.host.threads.end()) return {};
+  const std::string who = waiting.threads.size() == 1
+                              ? fmt::format("The thread that serves, {}, is", shown(busiest->name))
+                              : fmt::format("The {} threads that serve are", waiting.threads.size());
+  return fmt::format("{} busy {} of the time{}.", who, format_percent(waiting.busy_percent), mostly_in(*busiest));
+}
+
+std::string busiest_sentence(const HostActivity& host) {
+  if (host.threads.empty()) return "No thread was in any scope.";
+  const ThreadActivity& busiest = host.threads.front();
+  const std::string who = host.threads.size() == 1
+                              ? fmt::format("Its only thread, {},", shown(busiest.name))
+                              : fmt::format("The busiest of {} threads, {},", host.threads.size(), shown(busiest.name));
+  return fmt::format("{} is busy {} of the time{}.", who, format_percent(host.busy_percent(busiest)),
+                     mostly_in(busiest));
+}
+
+std::string unfinished_sentence(const SpanLatency& request) {
+  if (request.unfinished == 0) return {};
+  return fmt::format(" {} more did not end within the recording.", format_count(request.unfinished));
+}
+
+// Of a diagnosis that is not about steps.
+std::string activity_subject(const Diagnosis& diagnosis) {
+  std::string text = fmt::format("{} · {} · {}", file_label(diagnosis), format_time(diagnosis.host.window_ns),
+                                 counted(static_cast<double>(diagnosis.host.threads.size()), "thread"));
+  if (const SpanLatency* request = request_of(diagnosis))
+    text += fmt::format(" · {} × {}", format_count(request->count), shown(request->name));
+  return text;
+}
+
+Headline activity_headline(const Diagnosis& diagnosis) {
+  const SpanLatency* request = request_of(diagnosis);
+  if (request == nullptr) {
+    return {fmt::format("The recording covers {}.", format_time(diagnosis.host.window_ns)),
+            busiest_sentence(diagnosis.host)};
+  }
+  const SpanWaiting* waiting = waiting_of(*request);
+  const std::string threads =
+      waiting != nullptr ? serving_sentence(diagnosis, *waiting) : busiest_sentence(diagnosis.host);
+  return {request_sentence(*request), threads + unfinished_sentence(*request)};
 }
 
 }  // namespace
 
-double percent_of(Nanoseconds part, Nanoseconds whole) {
-  return whole <= 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
+std::string_view label_of(WorkClass work) { return name_of(work); }
 
 std::string_view label_of(HostWork work) {
   constexpr std::array<std::string_view, kHostWorkCount> kLabels = {
@@ -119,26 +202,8 @@ std::string_view label_of(HostWork work) {
   return kLabels[static_cast<std::size_t>(work)];
 }
 
-std::vector<BreakdownRow> breakdown_rows(const Diagnosis& diagnosis) {
-  const StepBreakdown& breakdown = diagnosis.breakdown;
-  std::vector<BreakdownRow> rows;
-  for (int i = 0; i < kWorkClassCount; ++i) {
-    const auto work = static_cast<WorkClass>(i);
-    const Nanoseconds ns = breakdown.busy[static_cast<std::size_t>(i)];
-    if (ns == 0) continue;
-    const std::string name(name_of(work));
-    rows.push_back({name, name, false, ns, percent_of(ns, breakdown.step), color_of(work), fmt::format("w{}", i)});
-  }
-  for (int i = 0; i < kHostWorkCount; ++i) {
-    const auto cause = static_cast<HostWork>(i);
-    const Nanoseconds ns = breakdown.idle[static_cast<std::size_t>(i)];
-    if (ns == 0) continue;
-    const std::string prefix = breakdown.has_device ? "idle_" : "";
-    rows.push_back({prefix + std::string(name_of(cause)), std::string(label_of(cause)), breakdown.has_device, ns,
-                    percent_of(ns, breakdown.step), color_of(cause), fmt::format("h{}", i)});
-  }
-  sort_by_time(rows);
-  return rows;
+std::string_view label_of(const BreakdownPart& part) {
+  return std::visit([](auto what) { return label_of(what); }, part.what);
 }
 
 std::string file_label(const Diagnosis& diagnosis) { return file_label(diagnosis.path); }
@@ -150,8 +215,7 @@ std::string file_label(const std::string& path) {
 
 std::string steps_label(const StepTiming& timing) {
   if (timing.source == StepSource::kWhole) return "no steps";
-  if (timing.steps.size() == 1) return "1 step";
-  return format_count(static_cast<std::int64_t>(timing.steps.size())) + " steps";
+  return counted(static_cast<double>(timing.steps.size()), "step");
 }
 
 std::string subject_line(const Diagnosis& diagnosis) {
@@ -161,7 +225,7 @@ std::string subject_line(const Diagnosis& diagnosis) {
 
 Headline headline(const Diagnosis& diagnosis) {
   if (!diagnosis.is_about_steps) return activity_headline(diagnosis);
-  if (diagnosis.recorded_ns <= 0) return {"The trace has no time in it that could be divided.", ""};
+  if (diagnosis.recorded_ns <= 0) return {"Nothing in the trace takes any time.", ""};
   return {step_sentence(diagnosis),
           diagnosis.breakdown.has_device ? device_sentence(diagnosis) : host_sentence(diagnosis)};
 }
@@ -181,15 +245,9 @@ std::string breakdown_caption(const Diagnosis& diagnosis) {
   return fmt::format("a step of {}{}{}", time, recorded, device);
 }
 
-bool is_about_time(const Finding& finding) { return finding.saving.likely > 0 || finding.saving.high > 0; }
-
-double saving_percent(const Diagnosis& diagnosis, Nanoseconds saving) {
-  return percent_of(saving, diagnosis.unobserved_ns);
-}
-
-std::string saving_range(const Diagnosis& diagnosis, const Saving& saving) {
-  const std::string low = percent_digits(saving_percent(diagnosis, saving.low));
-  const std::string high = percent_digits(saving_percent(diagnosis, saving.high));
+std::string saving_range(const Saving& saving) {
+  const std::string low = percent_digits(saving.low_percent);
+  const std::string high = percent_digits(saving.high_percent);
   return low == high ? low : low + " to " + high;
 }
 
@@ -217,17 +275,43 @@ std::string also_explains_text(const Finding& finding) {
   return text.empty() ? text : "Also explains: " + text + '.';
 }
 
-std::string anomaly_note(const Trace& trace) {
-  const std::uint64_t count = trace.anomalies.total();
-  if (count == 0) return {};
+std::string remarks_text(const Diagnosis& diagnosis) {
   std::string text;
-  for (const AnomalyCount& lost : trace.anomalies.list()) {
-    if (!has_telling_example(lost.anomaly)) continue;
-    text += fmt::format("{} {}. ", description_of(lost.anomaly), printable(lost.example.text));
+  for (const std::string& remark : diagnosis.remarks) text += (text.empty() ? "" : " ") + remark;
+  return text;
+}
+
+LatencyCells latency_cells(const SpanLatency& latency) {
+  return {latency.name,
+          format_count(latency.count),
+          format_time(latency.p50_ns),
+          format_time(latency.p90_ns),
+          format_time(latency.p99_ns),
+          format_time(latency.max_ns),
+          latency.waiting ? format_percent(latency.waiting->waiting_percent()) : std::string()};
+}
+
+CounterCells counter_cells(const CounterSummary& counter) {
+  constexpr std::array<std::string_view, 2> kSaysNothing = {"", "value"};
+  const bool has_series = std::ranges::find(kSaysNothing, counter.series) == kSaysNothing.end();
+  return {has_series ? counter.name + " · " + counter.series : counter.name, format_number(counter.mean),
+          format_number(counter.minimum), format_number(counter.maximum), format_count(counter.values)};
+}
+
+std::string scopes_text(const HostActivity& host, const ThreadActivity& thread) {
+  constexpr std::size_t kMostScopes = 6;
+  std::string text;
+  for (const ScopeTime& scope : thread.scopes | std::views::take(kMostScopes)) {
+    const double percent = percent_of(scope.own_ns, host.window_ns);
+    if (percent < kWorthSaying) break;
+    text += fmt::format("{}{} {:.0f}", text.empty() ? "" : " · ", shown(scope.name), percent);
   }
-  if (count == 1) return text + "The file has 1 anomaly: telltale info shows it.";
-  return text + fmt::format("The file has {} anomalies: telltale info lists them.",
-                            format_count(static_cast<std::int64_t>(count)));
+  return text;
+}
+
+std::string more_text(std::size_t all, std::string_view what) {
+  if (all <= kMostActivityRows) return {};
+  return "and " + counted(static_cast<double>(all - kMostActivityRows), fmt::format("more {}", what));
 }
 
 }  // namespace telltale

@@ -1,32 +1,19 @@
-// The words and rows that all views of a diagnosis share, so that terminal, Markdown and page say the same.
+// The words that all views of a diagnosis share, so that terminal, Markdown and page say the same.
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "advise/diagnosis.h"
-#include "report/palette.h"
 
 namespace telltale {
 
-// A part of a step's recorded time.
-struct BreakdownRow {
-  std::string category;  // "matmul", "idle_sync"; without a device the bare cause: nothing is idle then
-  std::string label;     // "matmul", "sync"
-  bool is_idle = false;
-  Nanoseconds ns = 0;
-  double percent = 0;
-  Color color;
-  std::string style_class;  // of the page's style sheet
-};
-
-// What is not zero: computing, then idle, each by falling time. Adds up to the recorded step.
-std::vector<BreakdownRow> breakdown_rows(const Diagnosis& diagnosis);
-
+// "matmul", "data loading"
+std::string_view label_of(WorkClass work);
 std::string_view label_of(HostWork work);
+std::string_view label_of(const BreakdownPart& part);
 
-// "train.json.gz · NVIDIA H200 · 3 steps"
+// "train.json.gz · NVIDIA H200 · 3 steps", "server.tell · 2.00 s · 3 threads · 851 × request"
 std::string subject_line(const Diagnosis& diagnosis);
 // "train.json.gz", or "standard input"
 std::string file_label(const Diagnosis& diagnosis);
@@ -36,21 +23,17 @@ std::string steps_label(const StepTiming& timing);
 
 // What a person can repeat to a colleague.
 struct Headline {
-  std::string step;     // a sentence: how long a step takes
+  std::string step;     // a sentence: how long a step or a request takes
   std::string filling;  // another: what fills it; may be empty
 };
 Headline headline(const Diagnosis& diagnosis);
 std::string headline_text(const Diagnosis& diagnosis);  // both, on one line
 
-// What the bar of the breakdown divides: "A recorded step of 58.0 ms".
+// What the bar of the breakdown divides: "a step of 58.0 ms, as recorded".
 std::string breakdown_caption(const Diagnosis& diagnosis);
 
-bool is_about_time(const Finding& finding);
-
-// Of the unobserved step.
-double saving_percent(const Diagnosis& diagnosis, Nanoseconds saving);
 // "20 to 28"; one number where both ends look the same
-std::string saving_range(const Diagnosis& diagnosis, const Saving& saving);
+std::string saving_range(const Saving& saving);
 
 // "models/gpt2.py:312 in attend": enough of the path to know the file by.
 std::string source_text(const SourceLine& source);
@@ -64,11 +47,29 @@ std::string also_explains_text(const Finding& finding);
 // What is said once below several findings.
 inline constexpr std::string_view kSavingsOverlap =
     "Each saving is what that fix alone would buy; savings overlap and do not add up.";
-inline constexpr std::string_view kNothingFound = "No rule finds anything whose fix would save time or memory.";
+inline constexpr std::string_view kNothingFound = "No rule found anything whose fix would save time or memory.";
 
-// "The file has 12 anomalies: telltale info lists them.", behind what a recording lacks; empty when it has none.
-std::string anomaly_note(const Trace& trace);
+// What a reader should know before trusting the rest, as one paragraph; empty when there is nothing.
+std::string remarks_text(const Diagnosis& diagnosis);
 
-double percent_of(Nanoseconds part, Nanoseconds whole);
+// What repeats and how long it takes, as cells of a table.
+struct LatencyCells {
+  std::string name, count, p50, p90, p99, max;
+  std::string waiting;  // "72 %"; empty where it is not known
+};
+LatencyCells latency_cells(const SpanLatency& latency);
+
+struct CounterCells {
+  std::string name, mean, minimum, maximum, values;
+};
+CounterCells counter_cells(const CounterSummary& counter);
+
+// "layer 36 · classify 1": what a thread does, in percent of the window; what rounds to nothing is left out.
+std::string scopes_text(const HostActivity& host, const ThreadActivity& thread);
+
+// How many rows fit on a screen; the rest is said to be there.
+inline constexpr std::size_t kMostActivityRows = 10;
+// "and 3 more threads"; empty when there are no more.
+std::string more_text(std::size_t all, std::string_view what);
 
 }  // namespace telltale

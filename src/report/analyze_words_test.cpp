@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "advise/rule_info.h"
+#include "analysis/trace_info.h"
 #include "base/amounts.h"
 #include "report/testing/sample_diagnosis.h"
 
@@ -12,8 +13,8 @@ namespace {
 TEST(Headline, says_how_long_a_step_takes_and_what_fills_it) {
   EXPECT_EQ(
       headline_text(sample_diagnosis().diagnosis),
-      "A step takes 48.5 ms (58.0 ms as recorded: profiling cost 16 %). The GPU computes 71 % of the recorded step, "
-      "mostly matmul; the rest it waits, mostly for the host to launch work.");
+      "A step takes 48.5 ms (58.0 ms as recorded: profiling cost 16 %). The GPU is busy 71 % of the recorded step, "
+      "mostly with matmul; otherwise it waits, mostly for the host to launch work.");
 }
 
 TEST(Headline, says_what_an_idle_device_waits_for) {
@@ -22,11 +23,11 @@ TEST(Headline, says_what_an_idle_device_waits_for) {
   diagnosis.recorded_ns = diagnosis.unobserved_ns = diagnosis.breakdown.step = 100'000'000;
   diagnosis.breakdown.has_device = true;
   diagnosis.breakdown.busy[static_cast<std::size_t>(WorkClass::kConvolution)] = 23'000'000;
-  diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kDataLoading)] = 60'000'000;
-  diagnosis.breakdown.idle[static_cast<std::size_t>(HostWork::kPython)] = 17'000'000;
+  diagnosis.breakdown.by_host_work[static_cast<std::size_t>(HostWork::kDataLoading)] = 60'000'000;
+  diagnosis.breakdown.by_host_work[static_cast<std::size_t>(HostWork::kPython)] = 17'000'000;
   EXPECT_EQ(
       headline_text(diagnosis),
-      "A step takes 100 ms. The GPU computes only 23 % of it; the rest it waits, mostly for the data loader (60 %).");
+      "A step takes 100 ms. The GPU is busy only 23 % of it; otherwise it waits, mostly for the data loader (60 %).");
 }
 
 TEST(Headline, of_a_busy_device_names_its_work) {
@@ -36,42 +37,18 @@ TEST(Headline, of_a_busy_device_names_its_work) {
   diagnosis.breakdown.has_device = true;
   diagnosis.breakdown.busy[static_cast<std::size_t>(WorkClass::kConvolution)] = 1'500'000;
   diagnosis.breakdown.busy[static_cast<std::size_t>(WorkClass::kCopy)] = 500'000;
-  EXPECT_EQ(headline_text(diagnosis),
-            "A step takes 2.00 ms. The GPU computes all the time, mostly convolution (75 %).");
+  EXPECT_EQ(headline_text(diagnosis), "A step takes 2.00 ms. The GPU is always busy, mostly with convolutions (75 %).");
 }
 
 TEST(Headline, without_steps_or_device_says_so) {
-  EXPECT_EQ(
-      headline_text(healthy_host_diagnosis().diagnosis),
-      "The trace marks no steps and repeats nothing, so all of it counts as one: 10.0 ms. There is no device work in "
-      "the trace: this is the time of the busiest thread, 80 % of it operators.");
+  EXPECT_EQ(headline_text(healthy_host_diagnosis().diagnosis),
+            "The trace marks no steps and nothing in it repeats, so it counts as one step of 10.0 ms. The trace has no "
+            "device "
+            "work; this is the time of its busiest thread, 80 % of it in operators.");
 }
 
 TEST(Headline, of_an_empty_trace_is_a_sentence) {
-  EXPECT_EQ(headline_text(Diagnosis()), "The trace has no time in it that could be divided.");
-}
-
-TEST(BreakdownRows, add_up_to_the_step_and_are_sorted) {
-  const Diagnosis diagnosis = sample_diagnosis().diagnosis;
-  const std::vector<BreakdownRow> rows = breakdown_rows(diagnosis);
-  std::vector<std::string> categories;
-  Nanoseconds sum = 0;
-  for (const BreakdownRow& row : rows) {
-    categories.push_back(row.category);
-    sum += row.ns;
-  }
-  EXPECT_EQ(categories, (std::vector<std::string>{"matmul", "attention", "elementwise", "other", "idle_launching",
-                                                  "idle_sync", "idle_data_loading"}));
-  EXPECT_EQ(sum, 58'000'000);
-  EXPECT_DOUBLE_EQ(rows[0].percent, 31);
-}
-
-TEST(BreakdownRows, without_a_device_are_not_idle) {
-  const std::vector<BreakdownRow> rows = breakdown_rows(healthy_host_diagnosis().diagnosis);
-  ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].category, "operators");
-  EXPECT_FALSE(rows[0].is_idle);
-  EXPECT_EQ(rows[1].category, "python");
+  EXPECT_EQ(headline_text(Diagnosis()), "Nothing in the trace takes any time.");
 }
 
 TEST(SubjectLine, names_file_devices_and_steps) {
@@ -89,9 +66,9 @@ TEST(BreakdownCaption, says_which_of_several_devices_it_is_about) {
 
 TEST(SavingRange, is_one_number_where_both_ends_are) {
   const Diagnosis diagnosis = sample_diagnosis().diagnosis;
-  EXPECT_EQ(saving_range(diagnosis, diagnosis.findings[0].saving), "20 to 28");
-  EXPECT_EQ(saving_range(diagnosis, diagnosis.findings[1].saving), "0 to 10");
-  EXPECT_EQ(saving_range(diagnosis, diagnosis.findings[2].saving), "1.0");
+  EXPECT_EQ(saving_range(diagnosis.findings[0].saving), "20 to 28");
+  EXPECT_EQ(saving_range(diagnosis.findings[1].saving), "0 to 10");
+  EXPECT_EQ(saving_range(diagnosis.findings[2].saving), "1.0");
 }
 
 TEST(SourceText, keeps_the_folder_that_tells_files_apart) {
@@ -117,15 +94,121 @@ TEST(PercentText, has_decimals_where_they_matter) {
   EXPECT_EQ(format_percent(0.01), "0.0 %");  // little, but not nothing
 }
 
-TEST(AnomalyNote, counts_what_info_lists) {
-  EXPECT_EQ(anomaly_note(sample_diagnosis().trace), "The file has 1 anomaly: telltale info shows it.");
-  EXPECT_EQ(anomaly_note(healthy_host_diagnosis().trace), "");
-  Trace killed;
-  killed.anomalies.add(Anomaly::kUnmatchedAsync, 0);
-  killed.anomalies.add(Anomaly::kUnfinishedRecording, 0, "It reaches 1.19 s");
-  EXPECT_EQ(anomaly_note(killed),
-            "The recording has no end: it still goes on, or its process was killed. It reaches 1.19 s. The file has 2 "
-            "anomalies: telltale info lists them.");
+TEST(Remarks, are_one_paragraph) {
+  EXPECT_EQ(remarks_text(sample_diagnosis().diagnosis),
+            "Shapes were not recorded, so that rules about shapes are silent. The file has 1 anomaly: telltale info "
+            "shows it.");
+  EXPECT_EQ(remarks_text(Diagnosis()), "");
+}
+
+TEST(Counts, of_none_one_and_two_read_right) {
+  Diagnosis diagnosis = server_diagnosis().diagnosis;
+  diagnosis.host.threads.resize(2);
+  const HostActivity two = diagnosis.host;
+  const auto with_threads = [&](std::size_t count) {
+    diagnosis.host = two;
+    diagnosis.host.threads.resize(count);
+    diagnosis.latencies.clear();
+    return subject_line(diagnosis) + " | " + headline(diagnosis).filling;
+  };
+  EXPECT_EQ(with_threads(0), "server.tell · 2.00 s · 0 threads | No thread was in any scope.");
+  EXPECT_EQ(with_threads(1),
+            "server.tell · 2.00 s · 1 thread | Its only thread, worker 0, is busy 38 % of the time, mostly in layer.");
+  EXPECT_EQ(with_threads(2),
+            "server.tell · 2.00 s · 2 threads | The busiest of 2 threads, worker 0, is busy 38 % of the time, mostly "
+            "in layer.");
+
+  SampleDiagnosis sample = sample_diagnosis();
+  const auto with_devices = [&](int count) {
+    sample.diagnosis.devices.clear();
+    for (int i = 0; i < count; ++i) sample.diagnosis.devices.push_back({i, "NVIDIA H200", 1, 1, 1});
+    return subject_line(sample.diagnosis);
+  };
+  EXPECT_EQ(with_devices(0), "train.json.gz · no GPU · 3 steps");
+  EXPECT_EQ(with_devices(1), "train.json.gz · NVIDIA H200 · 3 steps");
+  EXPECT_EQ(with_devices(2), "train.json.gz · 2 × NVIDIA H200 · 3 steps");
+
+  StepTiming timing;
+  timing.source = StepSource::kMarks;
+  EXPECT_EQ(steps_label(timing), "0 steps");
+  timing.steps.resize(1);
+  EXPECT_EQ(steps_label(timing), "1 step");
+  timing.steps.resize(2);
+  EXPECT_EQ(steps_label(timing), "2 steps");
+
+  EXPECT_EQ(anomaly_sentence(0), "The file has 0 anomalies: telltale info lists them.");
+  EXPECT_EQ(anomaly_sentence(1), "The file has 1 anomaly: telltale info shows it.");
+  EXPECT_EQ(anomaly_sentence(2), "The file has 2 anomalies: telltale info lists them.");
+}
+
+TEST(ActivityWords, the_subject_is_what_was_recorded) {
+  Diagnosis diagnosis = server_diagnosis().diagnosis;
+  EXPECT_EQ(subject_line(diagnosis), "server.tell · 2.00 s · 3 threads · 851 × request");
+  diagnosis.latencies.clear();
+  diagnosis.host.threads.resize(1);
+  EXPECT_EQ(subject_line(diagnosis), "server.tell · 2.00 s · 1 thread");
+}
+
+TEST(ActivityWords, the_headline_tells_how_long_requests_take_and_wait) {
+  const Headline words = headline(server_diagnosis().diagnosis);
+  EXPECT_EQ(
+      words.step,
+      "Each request takes 6.68 ms (p50), 13.3 ms (p99); for 72 % of that it waits, mostly while a thread that could "
+      "serve it is idle.");
+  EXPECT_EQ(words.filling, "The 2 threads that serve are busy 34 % of the time, mostly in layer.");
+}
+
+TEST(ActivityWords, the_headline_knows_waiting_for_want_of_threads) {
+  Diagnosis diagnosis = server_diagnosis().diagnosis;
+  SpanWaiting& waiting = *diagnosis.latencies[0].waiting;
+  waiting.beside_idle_ns = waiting.waiting_ns / 3;
+  waiting.threads.resize(1);
+  const Headline words = headline(diagnosis);
+  EXPECT_NE(words.step.find("waits, mostly while all threads that serve are busy."), std::string::npos);
+  EXPECT_EQ(words.filling, "The thread that serves, worker 0, is busy 34 % of the time, mostly in layer.");
+  waiting.waiting_ns = 0;
+  EXPECT_NE(headline(diagnosis).step.find("(p99); it is served immediately."), std::string::npos);
+}
+
+TEST(ActivityWords, the_headline_leaves_out_what_is_known_of_few) {
+  Diagnosis diagnosis = server_diagnosis().diagnosis;
+  diagnosis.latencies[0].waiting->spans = 400;
+  diagnosis.latencies[0].unfinished = 12;
+  const Headline words = headline(diagnosis);
+  EXPECT_EQ(words.step, "Each request takes 6.68 ms (p50), 13.3 ms (p99).");
+  EXPECT_EQ(words.filling,
+            "The busiest of 3 threads, worker 0, is busy 38 % of the time, mostly in layer. 12 more did not end within "
+            "the recording.");
+}
+
+TEST(ActivityWords, the_headline_without_requests_is_about_threads) {
+  Diagnosis diagnosis = server_diagnosis().diagnosis;
+  diagnosis.latencies.erase(diagnosis.latencies.begin());
+  EXPECT_EQ(headline(diagnosis).step, "The recording covers 2.00 s.");
+  diagnosis.host.threads.resize(1);
+  EXPECT_EQ(headline(diagnosis).filling, "Its only thread, worker 0, is busy 38 % of the time, mostly in layer.");
+  diagnosis.host.threads.clear();
+  EXPECT_EQ(headline(diagnosis).filling, "No thread was in any scope.");
+}
+
+TEST(ActivityWords, say_what_a_thread_does_in_percent_of_the_time) {
+  const HostActivity host = server_diagnosis().diagnosis.host;
+  EXPECT_EQ(scopes_text(host, host.threads[0]), "layer 36 · batch 2");
+  EXPECT_EQ(scopes_text(host, host.threads[2]), "") << "0.2 %";
+}
+
+TEST(ActivityWords, name_a_series_only_when_it_says_something) {
+  CounterSummary counter{"memory", "reserved", 3, 1, 4, 2, 2.5};
+  EXPECT_EQ(counter_cells(counter).name, "memory · reserved");
+  EXPECT_EQ(counter_cells(counter).mean, "2.50");
+  counter.series = "value";
+  EXPECT_EQ(counter_cells(counter).name, "memory");
+}
+
+TEST(ActivityWords, count_what_is_not_shown) {
+  EXPECT_EQ(more_text(kMostActivityRows, "thread"), "");
+  EXPECT_EQ(more_text(kMostActivityRows + 1, "thread"), "and 1 more thread");
+  EXPECT_EQ(more_text(kMostActivityRows + 2000, "thread"), "and 2,000 more threads");
 }
 
 }  // namespace

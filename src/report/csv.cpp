@@ -1,59 +1,61 @@
 #include "report/csv.h"
 
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/csv_text.h"
+#include "report/description.h"
+#include "report/result_fields.h"
 
 namespace telltale {
 namespace {
 
-std::string quoted(std::string_view field) {
-  std::string text;
-  append_csv_field(text, field);
-  return text;
-}
+// The members of a row, and how each stands in a field.
+class CsvFields {
+ public:
+  void object(std::string_view, std::string_view) {}
 
-std::string number(std::optional<std::int64_t> value) { return value ? std::to_string(*value) : std::string(); }
-
-std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += separator;
-    text += parts[i];
+  template <typename Value>
+  void member(std::string_view name, const Value& value, std::string_view) {
+    const std::string_view comma = names_.empty() ? "" : ",";
+    names_.append(comma).append(name);
+    append_csv_field(row_.append(comma), text_of(value));
   }
-  return text;
+
+  const std::string& names() const { return names_; }
+  const std::string& row() const { return row_; }
+
+ private:
+  template <typename Value>
+  static std::string text_of(const std::optional<Value>& value) {
+    return value ? text_of(*value) : std::string();
+  }
+  static std::string text_of(std::string_view text) { return std::string(text); }
+  static std::string text_of(std::int64_t number) { return std::to_string(number); }
+  static std::string text_of(Kind kind) { return std::string(name_of(kind)); }
+  static std::string text_of(const std::vector<Shape>& shapes) { return to_string(shapes); }
+  static std::string text_of(const SourceLine& source) { return source.file + ':' + std::to_string(source.line); }
+  static std::string text_of(const std::vector<std::string>& stack) {
+    std::string text;
+    for (std::size_t i = 0; i < stack.size(); ++i) text += (i > 0 ? ";" : "") + stack[i];
+    return text;
+  }
+
+  std::string names_, row_;
+};
+
+CsvFields fields_of(const KeyAverage& row) {
+  CsvFields fields;
+  describe(fields, row);
+  return fields;
 }
 
 }  // namespace
 
 std::string to_csv(const KeyAverages& averages) {
-  std::string text =
-      "name,kind,calls,self_cpu_ns,cpu_ns,cpu_once_ns,self_device_ns,device_ns,cpu_memory_bytes,"
-      "self_cpu_memory_bytes,device_memory_bytes,self_device_memory_bytes,flops,input_shapes,stack,source";
+  std::string text = fields_of(KeyAverage()).names();
   text += kCsvLineEnd;
-  for (const KeyAverage& row : averages.rows) {
-    const std::vector<std::string> fields = {
-        quoted(row.name),
-        std::string(name_of(row.kind)),
-        number(row.calls),
-        number(row.self_cpu_ns),
-        number(row.cpu_ns),
-        number(row.cpu_once_ns),
-        number(row.self_device_ns),
-        number(row.device_ns),
-        number(row.cpu_memory_bytes),
-        number(row.self_cpu_memory_bytes),
-        number(row.device_memory_bytes),
-        number(row.self_device_memory_bytes),
-        number(row.flops),
-        row.input_shapes ? quoted(to_string(*row.input_shapes)) : std::string(),
-        row.stack ? quoted(joined(*row.stack, ";")) : std::string(),
-        row.source ? quoted(row.source->file + ':' + std::to_string(row.source->line)) : std::string(),
-    };
-    text += joined(fields, ",").append(kCsvLineEnd);
-  }
+  for (const KeyAverage& row : averages.rows) text.append(fields_of(row).row()).append(kCsvLineEnd);
   return text;
 }
 

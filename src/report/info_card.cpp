@@ -19,6 +19,7 @@ constexpr std::size_t kMostKinds = 9;
 constexpr std::size_t kMostAnomalies = 4;
 
 std::string count_of(std::uint64_t count) { return format_count(static_cast<std::int64_t>(count)); }
+std::string count_of(std::uint64_t count, std::string_view noun) { return counted(static_cast<double>(count), noun); }
 std::string size_of(std::uint64_t bytes) { return format_bytes(static_cast<std::int64_t>(bytes)); }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
@@ -107,12 +108,10 @@ std::string headline(const TraceInfo& info, const TextStyle& style) {
 std::string summary(const TraceInfo& info, const TextStyle& style) {
   std::string when = info.recorded_at.value_or("");
   if (!when.empty()) when = when.substr(0, 10) + ' ' + when.substr(11, 5) + " UTC";
-  const std::string steps = info.steps.empty()       ? "no steps marked"
-                            : info.steps.size() == 1 ? "1 step"
-                                                     : count_of(info.steps.size()) + " steps";
+  const std::string steps = info.steps.empty() ? "no steps marked" : count_of(info.steps.size(), "step");
   const std::string machine = joined({device_text(info), software_text(info)}, kDot);
   const std::string content =
-      joined({format_time(info.duration_ns), steps, count_of(info.events) + " events", when}, kDot);
+      joined({format_time(info.duration_ns), steps, count_of(info.events, "event"), when}, kDot);
   return cut_to_width(machine, style.width) + '\n' + cut_to_width(content, style.width) + '\n';
 }
 
@@ -176,9 +175,9 @@ std::string recorded_line(const TraceInfo& info, const TextStyle& style) {
 
 std::string extras_line(const TraceInfo& info, const TextStyle& style) {
   std::vector<std::string> items;
-  if (info.memory_events > 0) items.push_back(count_of(info.memory_events) + " memory events");
-  if (info.counter_values > 0) items.push_back(count_of(info.counter_values) + " counter values");
-  if (info.flows > 0) items.push_back(count_of(info.flows) + " other links");
+  if (info.memory_events > 0) items.push_back(count_of(info.memory_events, "memory event"));
+  if (info.counter_values > 0) items.push_back(count_of(info.counter_values, "counter value"));
+  if (info.flows > 0) items.push_back(count_of(info.flows, "other link"));
   return items.empty() ? std::string() : list_line("Besides", items, style);
 }
 
@@ -191,7 +190,7 @@ std::string distributed_line(const TraceInfo& info, const TextStyle& style) {
   }
   if (!distributed.backend.empty()) items.push_back(distributed.backend);
   if (!distributed.nccl_version.empty()) items.push_back("NCCL " + distributed.nccl_version);
-  if (!distributed.groups.empty()) items.push_back(fmt::format("{} process groups", distributed.groups.size()));
+  if (!distributed.groups.empty()) items.push_back(count_of(distributed.groups.size(), "process group"));
   return items.empty() ? std::string() : list_line("Distributed", items, style);
 }
 
@@ -209,8 +208,8 @@ std::string anomaly_lines(const TraceInfo& info, const TextStyle& style) {
     text += labeled(i == 0 ? "Anomalies" : "", wrapped_words(item, room_beside_label(style)), style);
   }
   if (anomalies.size() > kMostAnomalies) {
-    const std::size_t more = anomalies.size() - kMostAnomalies;
-    text += list_line("", {fmt::format("and {} more kind{}: --json has them all", more, more == 1 ? "" : "s")}, style);
+    const std::string more = count_of(anomalies.size() - kMostAnomalies, "more kind");
+    text += list_line("", {fmt::format("and {}: --json has them all", more)}, style);
   }
   return text;
 }

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 
+#include "analysis/breakdown.h"
 #include "analysis/host_work.h"
 #include "analysis/work_class.h"
 #include "trace/kind.h"
@@ -103,6 +105,21 @@ constexpr Color color_of(HostWork work) {
       break;
   }
   return {0xbd, 0xb2, 0xa6, 248};
+}
+
+inline Color color_of(const BreakdownPart& part) {
+  return std::visit([](auto what) { return color_of(what); }, part.what);
+}
+
+// The class of the page's style sheet that has the color: "w0", "w1", … for work, "h0", "h1", … for causes.
+inline std::string style_class(WorkClass work) {
+  return std::string("w").append(std::to_string(static_cast<int>(work)));
+}
+inline std::string style_class(HostWork work) {
+  return std::string("h").append(std::to_string(static_cast<int>(work)));
+}
+inline std::string style_class(const BreakdownPart& part) {
+  return std::visit([](auto what) { return style_class(what); }, part.what);
 }
 
 // How text is made for a terminal or a pipe.

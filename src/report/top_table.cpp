@@ -6,9 +6,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "analysis/trace_info.h"
 #include "base/amounts.h"
 #include "report/shown_names.h"
-#include "report/table.h"
+#include "report/text_table.h"
 #include "report/text_width.h"
 
 namespace telltale {
@@ -76,16 +77,16 @@ constexpr ColumnChoice kColumns[] = {
     {"Where", SortKey::kName, 5, [](const KeyAverage& row, const KeyAverages&) { return place(row.source); }},
 };
 
-bool says_nothing(const Column& column, const Table& table) {
+bool says_nothing(const TextColumn& column, const TextTable& table) {
   const bool is_empty = std::ranges::all_of(
       column.cells, [](const std::string& cell) { return cell == kAbsent || cell.starts_with("0 "); });
-  return is_empty || std::ranges::find(table.columns, column.cells, &Column::cells) != table.columns.end();
+  return is_empty || std::ranges::find(table.columns, column.cells, &TextColumn::cells) != table.columns.end();
 }
 
 // Columns without values, and those that repeat another, are left out.
-void add_columns(Table& table, const KeyAverages& averages, SortKey sorted_by) {
+void add_columns(TextTable& table, const KeyAverages& averages, SortKey sorted_by) {
   for (const ColumnChoice& choice : kColumns) {
-    Column column{std::string(choice.header), {}, choice.dispensability};
+    TextColumn column{std::string(choice.header), {}, choice.dispensability};
     for (const KeyAverage& row : averages.rows) {
       std::string text = choice.cell(row, averages);
       column.cells.push_back(text.empty() ? std::string(kAbsent) : std::move(text));
@@ -118,15 +119,12 @@ std::string footer(const KeyAverages& averages, const TopTableOptions& options, 
   }
   text += '\n';
   if (options.rows_left_out > 0) {
-    text += style.faint(fmt::format("{} more rows: --limit 0 shows them all.",
-                                    format_count(static_cast<std::int64_t>(options.rows_left_out)))) +
+    text += style.faint(fmt::format("{}: --limit 0 shows {}.",
+                                    counted(static_cast<double>(options.rows_left_out), "more row"),
+                                    options.rows_left_out == 1 ? "it" : "them all")) +
             '\n';
   }
-  if (averages.anomalies > 0) {
-    text += style.faint(fmt::format("The file has {} anomalies: telltale info lists them.",
-                                    format_count(static_cast<std::int64_t>(averages.anomalies)))) +
-            '\n';
-  }
+  if (averages.anomalies > 0) text += style.faint(anomaly_sentence(averages.anomalies)) + '\n';
   return text;
 }
 
@@ -134,7 +132,7 @@ std::string footer(const KeyAverages& averages, const TopTableOptions& options, 
 
 std::string top_table(const KeyAverages& averages, const TopTableOptions& options, const TextStyle& style) {
   if (averages.rows.empty()) return "The trace has nothing of this kind (see telltale info).\n";
-  Table table;
+  TextTable table;
   table.label_header = "Name";
   std::vector<NamedRow> names;
   for (const KeyAverage& row : averages.rows) {

@@ -8,7 +8,7 @@
 
 #include "base/amounts.h"
 #include "report/analyze_words.h"
-#include "report/table.h"
+#include "report/text_table.h"
 #include "report/text_width.h"
 
 namespace telltale {
@@ -30,14 +30,14 @@ std::string headline_of(const WhatIf& answer) {
   const std::string_view start = is_about_observer_only(answer) ? "Without the profiler, a step" : "A step";
   const std::string before = format_time(answer.before.period);
   const double percent = std::abs(answer.saved_percent());
-  if (percent < kLeastPercent) return fmt::format("{} would take {}, as before: nothing is saved.", start, before);
+  if (percent < kLeastPercent) return fmt::format("{} would take {}, as before: this saves nothing.", start, before);
   return fmt::format("{} would take {} instead of {}: {} {} ({}).", start, format_time(answer.after.period), before,
                      format_time(std::abs(answer.saved())), answer.saved() > 0 ? "less" : "more",
                      format_percent(percent));
 }
 
-Table plain_table(std::string label_header) {
-  Table table;
+TextTable plain_table(std::string label_header) {
+  TextTable table;
   table.label_header = std::move(label_header);
   table.fit_labels = [](const std::vector<std::string>& labels, std::size_t width) {
     std::vector<std::string> fitting;
@@ -48,7 +48,7 @@ Table plain_table(std::string label_header) {
 }
 
 std::string steps_table(const WhatIf& answer, const TextStyle& style) {
-  Table table = plain_table("");
+  TextTable table = plain_table("");
   const std::string_view observed =
       answer.changes.leaves_out_observer && answer.changes.has_any() ? ", without the profiler" : "";
   table.labels = {"As recorded", fmt::format("Replayed{}", observed),
@@ -79,17 +79,18 @@ std::vector<ChangeRow> change_rows(const WhatIf& answer) {
   for (std::size_t i = 0; i < changes.patterns.size(); ++i) {
     const auto& [pattern, factor] = changes.patterns[i];
     const std::string text = printable(text_of(pattern));
-    rows.push_back({factor == 0 ? "Removed " + text : fmt::format("Times {:g}: {}", factor, text), answer.reach[i]});
+    rows.push_back(
+        {factor == 0 ? "Removed " + text : fmt::format("Scaled by {:g}: {}", factor, text), answer.reach[i]});
   }
   if (changes.drops_waits) rows.push_back({"No call waits for the GPU", answer.waits});
-  if (changes.has_instant_data) rows.push_back({"Batches are there at once", answer.data});
-  if (changes.runs_as_graph) rows.push_back({"One CUDA graph a step", answer.graph});
+  if (changes.has_instant_data) rows.push_back({"Batches are ready at once", answer.data});
+  if (changes.runs_as_graph) rows.push_back({"One CUDA graph per step", answer.graph});
   return rows;
 }
 
 std::string changes_table(const WhatIf& answer, const TextStyle& style) {
-  Table table = plain_table("Change");
-  Column calls{"Calls a step", {}}, work{"GPU work a step", {}};
+  TextTable table = plain_table("Change");
+  TextColumn calls{"Calls per step", {}}, work{"GPU work per step", {}};
   const auto steps = static_cast<double>(answer.timing.steps.size());
   const auto a_step = [&](std::int64_t count) {
     return count == 0 ? std::string(kNotKnown) : fmt::format("{:.4g}", static_cast<double>(count) / steps);
@@ -122,11 +123,11 @@ std::string pace_of(const WhatIf& answer) {
   }
   if (!answer.has_device) return fmt::format("The host then works for {} of the step.", host);
   return fmt::format(
-      "Neither works all the time: the GPU then works for {} of the step, the host for {}; the rest is waits and gaps.",
+      "Neither is always busy: the GPU then works for {} of the step, the host for {}; the rest is waits and gaps.",
       device, host);
 }
 
-constexpr std::string_view kEstimate = "Replayed, not measured: what was not changed keeps its order and its own time.";
+constexpr std::string_view kEstimate = "Replayed, not measured: everything else keeps its order and its own duration.";
 
 }  // namespace
 

@@ -32,13 +32,13 @@ As recorded       58.0 ms         –          –
 Replayed          48.5 ms      60 %       95 %
 After the change  36.4 ms      99 %       50 %
 
-Change                     Calls a step  GPU work a step
-Removed aten::item                   48               48
-Times 0.5: kernel:*gemm*              –             10.5
-No call waits for the GPU             1                –
+Change                        Calls per step  GPU work per step
+Removed aten::item                        48                 48
+Scaled by 0.5: kernel:*gemm*               –               10.5
+No call waits for the GPU                  1                  –
 
 The GPU then sets the pace: it works for 99 % of the step.
-Replayed, not measured: what was not changed keeps its order and its own time.
+Replayed, not measured: everything else keeps its order and its own duration.
 )");
 }
 
@@ -48,7 +48,7 @@ TEST(WhatIfText, says_when_a_step_gets_longer_or_stays_the_same) {
   EXPECT_NE(whatif_text(answer, {}).find("would take 60.6 ms instead of 48.5 ms: 12.1 ms more (25 %)."),
             std::string::npos);
   answer.after = answer.before;
-  EXPECT_NE(whatif_text(answer, {}).find("would take 48.5 ms, as before: nothing is saved."), std::string::npos);
+  EXPECT_NE(whatif_text(answer, {}).find("would take 48.5 ms, as before: this saves nothing."), std::string::npos);
 }
 
 TEST(WhatIfText, names_the_host_when_it_sets_the_pace_and_nobody_when_both_wait) {
@@ -59,7 +59,7 @@ TEST(WhatIfText, names_the_host_when_it_sets_the_pace_and_nobody_when_both_wait)
       std::string::npos);
   answer.after.host_busy = 6'000'000;
   EXPECT_NE(whatif_text(answer, {100, false})
-                .find("Neither works all the time: the GPU then works for 50 % of the step, the host for 60 %"),
+                .find("Neither is always busy: the GPU then works for 50 % of the step, the host for 60 %"),
             std::string::npos);
   answer.after = {};
   EXPECT_NE(whatif_text(answer, {}).find("Nothing is left of the step."), std::string::npos);
@@ -73,7 +73,7 @@ TEST(WhatIfText, says_what_the_profiler_cost) {
   answer.reach = {};
   const std::string text = whatif_text(answer, {});
   EXPECT_NE(text.find("\nWithout the profiler, a step would take 36.4 ms"), std::string::npos);
-  EXPECT_EQ(text.find("Calls a step"), std::string::npos);
+  EXPECT_EQ(text.find("Calls per step"), std::string::npos);
 }
 
 TEST(WhatIfText, has_no_word_about_a_device_that_is_not_there) {

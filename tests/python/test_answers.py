@@ -201,10 +201,27 @@ class Notebooks(unittest.TestCase):
             self.assertNotIn("<script", trace.analyze().to_html())
 
 
+def shortened(value):
+    """The same with at most one element in each list."""
+    if isinstance(value, dict):
+        return {key: shortened(each) for key, each in value.items()}
+    return [shortened(each) for each in value[:1]] if isinstance(value, list) else value
+
+
+def without_one_member(value):
+    """The same again and again, each time without another member, and what that was."""
+    if isinstance(value, list):
+        yield from (([each], name) for first in value[:1] for each, name in without_one_member(first))
+    if isinstance(value, dict):
+        for key in value:
+            yield {other: each for other, each in value.items() if other != key}, key
+            yield from ((value | {key: each}, f"{key}.{name}") for each, name in without_one_member(value[key]))
+
+
 class Structs(unittest.TestCase):
     def test_they_survive_pickling_copying_and_dictionaries(self):
         analysis = telltale.load(MLP).analyze()
-        for other in (pickle.loads(pickle.dumps(analysis)), copy.deepcopy(analysis), telltale.Analysis.from_dict(analysis.to_dict())):
+        for other in (pickle.loads(pickle.dumps(analysis)), copy.deepcopy(analysis), telltale.Diagnosis.from_dict(analysis.to_dict())):
             self.assertEqual(other, analysis)
             self.assertEqual(json.loads(str(other)), analysis.to_dict())
             self.assertIn("<pre>", other._repr_html_())
@@ -216,6 +233,18 @@ class Structs(unittest.TestCase):
     def test_they_ignore_members_of_later_versions(self):
         top = telltale.load(MLP).top()
         self.assertEqual(telltale.Top.from_dict(top.to_dict() | {"mood": "good"}), top)
+
+    def test_they_read_what_an_older_version_wrote(self):
+        trace = telltale.load(MLP)
+        for struct in (trace.info, trace.top(), trace.analyze(), trace.whatif(no_sync=True), telltale.load(SERVER).analyze()):
+            members = 0
+            for older, member in without_one_member(shortened(struct.to_dict())):
+                members += 1
+                with self.subTest(member):
+                    self.assertEqual(wrong_types(type(struct).from_dict(older), type(struct), member), [])
+            self.assertGreater(members, 8)
+        nothing = telltale.Diagnosis.from_dict({})
+        self.assertEqual((nothing.findings, nothing.memory, nothing.step.mean_ns, nothing.trace.path), ((), None, 0, ""))
 
     def test_a_short_description_says_what_a_trace_is(self):
         self.assertEqual(repr(telltale.load(RESNET)), f"<telltale.Trace '{RESNET}': 12,154 events, 86.1 ms>")

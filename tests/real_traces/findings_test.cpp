@@ -116,7 +116,7 @@ TEST_F(FindingsOfRealTraces, come_by_what_they_save_and_save_at_least_a_percent_
 
 TEST_F(FindingsOfRealTraces, rest_on_a_breakdown_that_adds_up_to_the_step) {
   for_each_diagnosis([](const Diagnosis& diagnosis, const Trace&) {
-    const auto& [busy, idle] = std::tie(diagnosis.breakdown.busy, diagnosis.breakdown.idle);
+    const auto& [busy, idle] = std::tie(diagnosis.breakdown.busy, diagnosis.breakdown.by_host_work);
     EXPECT_EQ(std::accumulate(busy.begin(), busy.end(), Nanoseconds{0}) +
                   std::accumulate(idle.begin(), idle.end(), Nanoseconds{0}),
               diagnosis.recorded_ns);

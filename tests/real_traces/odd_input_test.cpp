@@ -19,11 +19,11 @@ void expect_sound(const Diagnosis& diagnosis, const Trace& trace) {
   EXPECT_GE(diagnosis.recorded_ns, 0);
   EXPECT_GE(diagnosis.unobserved_ns, 0);
   EXPECT_LE(diagnosis.unobserved_ns, diagnosis.recorded_ns);
-  EXPECT_EQ(std::accumulate(diagnosis.breakdown.idle.begin(), diagnosis.breakdown.idle.end(),
+  EXPECT_EQ(std::accumulate(diagnosis.breakdown.by_host_work.begin(), diagnosis.breakdown.by_host_work.end(),
                             diagnosis.breakdown.busy_total()),
             diagnosis.recorded_ns);
   for (const Nanoseconds part : diagnosis.breakdown.busy) EXPECT_GE(part, 0);
-  for (const Nanoseconds part : diagnosis.breakdown.idle) EXPECT_GE(part, 0);
+  for (const Nanoseconds part : diagnosis.breakdown.by_host_work) EXPECT_GE(part, 0);
   for (const Finding& finding : diagnosis.findings) {
     SCOPED_TRACE(finding.rule);
     EXPECT_LE(0, finding.saving.low);

@@ -8,17 +8,14 @@
 #include "advise/diagnosis.h"
 #include "analysis/host_work.h"
 #include "analysis/row_order.h"
-#include "analysis/step_strip.h"
 #include "analysis/trace_info.h"
 #include "bindings/core/chosen_kinds.h"
 #include "replay/what_if.h"
 #include "report/analyze_html.h"
-#include "report/analyze_json.h"
 #include "report/analyze_terminal.h"
 #include "report/info_card.h"
 #include "report/json.h"
 #include "report/top_table.h"
-#include "report/whatif_json.h"
 #include "report/whatif_terminal.h"
 #include "words/change_words.h"
 #include "words/chosen_steps.h"
@@ -150,10 +147,7 @@ Result<Answer> analyze(const LoadedTrace& loaded, const AnalyzeRequest& request)
   const auto trace = loaded.trace;
   return Answer{[shared, trace] { return to_json(*shared, *trace); },
                 [shared, trace](std::size_t width) { return analyze_text(*shared, *trace, style_of(width)); },
-                [shared, trace] {
-                  const auto strip = step_strip(*trace, shared->timing, shared->breakdown, host_work_by_event(*trace));
-                  return analyze_html(*shared, *trace, strip);
-                }};
+                [shared, trace] { return analyze_html(*shared, *trace); }};
 }
 
 Result<Answer> what_if(const LoadedTrace& loaded, const WhatIfRequest& request) {

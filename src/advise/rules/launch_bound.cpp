@@ -18,7 +18,7 @@ constexpr double kUncertainty = 0.2;
 // The GPU's idle time as it would be without the profiler: the step less the device's work, as far as launches cause
 // it.
 double waiting_percent(const Facts& facts) {
-  const auto& idle = facts.diagnosis.breakdown.idle;
+  const auto& idle = facts.diagnosis.breakdown.by_host_work;
   Nanoseconds all = 0;
   for (const Nanoseconds part : idle) all += part;
   if (all <= 0) return 0;

@@ -17,7 +17,7 @@ constexpr double kMostOtherIdle = 0.5;
 constexpr double kUncertainty = 0.3;
 
 bool waits_for_other_reasons(const StepBreakdown& breakdown) {
-  const auto idle = [&](HostWork cause) { return breakdown.idle[static_cast<std::size_t>(cause)]; };
+  const auto idle = [&](HostWork cause) { return breakdown.by_host_work[static_cast<std::size_t>(cause)]; };
   const Nanoseconds other = idle(HostWork::kDataLoading) + idle(HostWork::kCompilation) +
                             idle(HostWork::kGarbageCollection) + idle(HostWork::kAllocator);
   return static_cast<double>(other) > kMostOtherIdle * static_cast<double>(breakdown.idle_total());

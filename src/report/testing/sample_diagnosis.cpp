@@ -1,6 +1,7 @@
 #include "report/testing/sample_diagnosis.h"
 
 #include "analysis/testing/trace_sketch.h"
+#include "analysis/trace_info.h"
 
 namespace telltale {
 namespace {
@@ -71,9 +72,9 @@ StepBreakdown sample_breakdown(const DrawnTrace& drawn) {
   set(breakdown.busy, WorkClass::kAttention, 12'760'000);
   set(breakdown.busy, WorkClass::kElementwise, 6'380'000);
   set(breakdown.busy, WorkClass::kOther, 4'060'000);
-  set(breakdown.idle, HostWork::kLaunching, 10'440'000);
-  set(breakdown.idle, HostWork::kSync, 4'640'000);
-  set(breakdown.idle, HostWork::kDataLoading, 1'740'000);
+  set(breakdown.by_host_work, HostWork::kLaunching, 10'440'000);
+  set(breakdown.by_host_work, HostWork::kSync, 4'640'000);
+  set(breakdown.by_host_work, HostWork::kDataLoading, 1'740'000);
   for (int i = 0; i < 2; ++i) {
     const Nanoseconds start = i * 58 * kMillisecond;
     breakdown.gaps.push_back({{start + 21 * kMillisecond, start + 30 * kMillisecond}, HostWork::kLaunching});
@@ -173,6 +174,23 @@ MemorySummary sample_memory() {
   return memory;
 }
 
+// With what follows from the trace and from the rest.
+SampleDiagnosis completed(Trace trace, Diagnosis diagnosis) {
+  diagnosis.trace = {trace.events.size(), trace.duration, {}, {}};
+  for (const Device& device : trace.devices) diagnosis.trace.devices.push_back(device.name);
+  for (const AnomalyCount& each : trace.anomalies.list())
+    diagnosis.trace.anomalies.push_back({each.anomaly, each.count});
+  diagnosis.sync_rows = sync_rows(trace, diagnosis.timing, diagnosis.syncs);
+  diagnosis.strip = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work_by_event(trace));
+  for (Finding& finding : diagnosis.findings) {
+    Saving& saving = finding.saving;
+    saving.low_percent = percent_of(saving.low, diagnosis.unobserved_ns);
+    saving.likely_percent = percent_of(saving.likely, diagnosis.unobserved_ns);
+    saving.high_percent = percent_of(saving.high, diagnosis.unobserved_ns);
+  }
+  return {std::move(trace), std::move(diagnosis)};
+}
+
 }  // namespace
 
 SampleDiagnosis sample_diagnosis(std::string_view kernel) {
@@ -199,8 +217,8 @@ SampleDiagnosis sample_diagnosis(std::string_view kernel) {
   diagnosis.communication = {
       0, 6 * kMillisecond, 2 * kMillisecond, {{"allreduce", 4, 1e8, 6'500'000, 2 * kMillisecond}}};
   diagnosis.findings = sample_findings(drawn);
-  diagnosis.remarks = {"Shapes were not recorded, so that rules about shapes are silent."};
-  return {std::move(drawn.trace), std::move(diagnosis)};
+  diagnosis.remarks = {"Shapes were not recorded, so that rules about shapes are silent.", anomaly_sentence(1)};
+  return completed(std::move(drawn.trace), std::move(diagnosis));
 }
 
 SampleDiagnosis healthy_host_diagnosis() {
@@ -216,9 +234,9 @@ SampleDiagnosis healthy_host_diagnosis() {
   diagnosis.recorded_ns = diagnosis.unobserved_ns = 10 * kMillisecond;
   diagnosis.breakdown.thread = thread;
   diagnosis.breakdown.step = 10 * kMillisecond;
-  set(diagnosis.breakdown.idle, HostWork::kOperators, 8 * kMillisecond);
-  set(diagnosis.breakdown.idle, HostWork::kPython, 2 * kMillisecond);
-  return {sketch.build(), std::move(diagnosis)};
+  set(diagnosis.breakdown.by_host_work, HostWork::kOperators, 8 * kMillisecond);
+  set(diagnosis.breakdown.by_host_work, HostWork::kPython, 2 * kMillisecond);
+  return completed(sketch.build(), std::move(diagnosis));
 }
 
 SampleDiagnosis server_diagnosis() {
@@ -232,7 +250,7 @@ SampleDiagnosis server_diagnosis() {
   diagnosis.timing.window = {0, 2000 * kMillisecond};
   diagnosis.recorded_ns = diagnosis.unobserved_ns = 2000 * kMillisecond;
   diagnosis.breakdown.step = 2000 * kMillisecond;
-  set(diagnosis.breakdown.idle, HostWork::kScopes, 2000 * kMillisecond);
+  set(diagnosis.breakdown.by_host_work, HostWork::kScopes, 2000 * kMillisecond);
   diagnosis.host.window_ns = 2000 * kMillisecond;
   diagnosis.host.threads = {{zero,
                              "worker 0",
@@ -248,7 +266,7 @@ SampleDiagnosis server_diagnosis() {
   diagnosis.latencies = {request,
                          {"batch", false, 251, 0, 2'390'000, 4'590'000, 9'680'000, 12'300'000, 676'000'000, 0, {}}};
   diagnosis.counters = {{"queue depth", "value", 1102, 0, 8, 0, 1.445}};
-  return {sketch.build(), std::move(diagnosis)};
+  return completed(sketch.build(), std::move(diagnosis));
 }
 
 }  // namespace telltale

@@ -1,4 +1,4 @@
-#include "report/analyze_json.h"
+#include "report/json.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ TEST(AnalyzeJson, has_the_members_of_its_schema) {
   const nlohmann::json json = answer(sample_diagnosis());
   EXPECT_EQ(json["schema"], "telltale.analyze/1");
   for (const char* member :
-       {"trace", "step", "steps", "breakdown", "idle", "devices", "phases", "modules", "kernels", "findings", "remarks",
+       {"trace", "step", "steps", "breakdown", "devices", "phases", "modules", "kernels", "findings", "remarks",
         "queue", "syncs", "copies", "communication", "memory", "threads", "latencies", "counters"}) {
     EXPECT_TRUE(json.contains(member)) << member;
   }
@@ -37,20 +37,22 @@ TEST(AnalyzeJson, describes_trace_and_step) {
   EXPECT_EQ(json["steps"][1]["duration_ns"], 58'000'000);
 }
 
-TEST(AnalyzeJson, breakdown_adds_up_to_the_step_and_idle_is_its_idle_part) {
+TEST(AnalyzeJson, breakdown_adds_up_to_the_step_and_tells_what_is_idle) {
   const nlohmann::json json = answer(sample_diagnosis());
   std::int64_t sum = 0;
   for (const auto& row : json["breakdown"]) sum += row["ns"].get<std::int64_t>();
   EXPECT_EQ(sum, json["step"]["mean_ns"]);
-  EXPECT_EQ(json["breakdown"][0], nlohmann::json::parse(R"({"category":"matmul","ns":17980000,"percent":31.0})"));
-  ASSERT_EQ(json["idle"].size(), 3U);
-  EXPECT_EQ(json["idle"][1], nlohmann::json::parse(R"({"cause":"sync","ns":4640000,"percent":8.0})"));
+  EXPECT_EQ(json["breakdown"][0],
+            nlohmann::json::parse(R"({"category":"matmul","ns":17980000,"percent":31.0,"is_idle":false})"));
+  ASSERT_EQ(json["breakdown"].size(), 7U);
+  EXPECT_EQ(json["breakdown"][5],
+            nlohmann::json::parse(R"({"category":"idle_sync","ns":4640000,"percent":8.0,"is_idle":true})"));
 }
 
 TEST(AnalyzeJson, without_a_device_nothing_is_idle) {
   const nlohmann::json json = answer(healthy_host_diagnosis());
   EXPECT_EQ(json["breakdown"][0]["category"], "operators");
-  EXPECT_TRUE(json["idle"].empty());
+  for (const auto& part : json["breakdown"]) EXPECT_FALSE(part["is_idle"]);
   EXPECT_TRUE(json["devices"].empty());
   EXPECT_TRUE(json["memory"].is_null());
   EXPECT_TRUE(json["findings"].empty());
@@ -81,6 +83,22 @@ TEST(AnalyzeJson, what_is_not_known_is_null) {
   EXPECT_TRUE(json["kernels"][1]["roofline_percent"].is_null());
   EXPECT_TRUE(json["modules"][0]["parent"].is_null());
   EXPECT_EQ(json["modules"][1]["parent"], 0);
+}
+
+TEST(AnalyzeJson, shares_are_percents) {
+  EXPECT_EQ(answer(sample_diagnosis())["queue"],
+            nlohmann::json::parse(R"({"mean_depth":2.5,"empty_percent":40.0,"launch_latency_ns":0})"));
+}
+
+TEST(AnalyzeJson, sums_waits_up_and_has_what_to_know_of_the_trace) {
+  const SampleDiagnosis sample = sample_diagnosis();
+  const nlohmann::json json = answer(sample);
+  EXPECT_EQ(json["syncs"], nlohmann::json::array({{{"name", "aten::item"},
+                                                   {"calls", 0.5},
+                                                   {"waited_ns", 4'000'000},
+                                                   {"idle_ns", 2'000'000},
+                                                   {"example", sample.diagnosis.syncs[0].call}}}));
+  EXPECT_EQ(json["remarks"][1], "The file has 1 anomaly: telltale info shows it.");
 }
 
 TEST(AnalyzeJson, has_the_hundred_longest_kernels) {
@@ -115,6 +133,48 @@ TEST(AnalyzeJson, describes_threads_requests_and_counters) {
       "waiting":null})"));
   EXPECT_EQ(json["counters"][0], nlohmann::json::parse(R"({"name":"queue depth","series":"value","values":1102,
       "mean":1.445,"minimum":0.0,"maximum":8.0,"last":0.0})"));
+}
+
+TEST(WhatIfJson, has_the_members_that_the_documentation_lists) {
+  WhatIf answer;
+  answer.path = "train.json.gz";
+  answer.timing.source = StepSource::kOptimizer;
+  answer.timing.steps.resize(3);
+  answer.recorded = 90;
+  answer.before = {80, 20, 78};
+  answer.after = {60, 58, 30};
+  answer.has_device = true;
+  answer.changes = {{{{Kind::kPython, "f"}, 0}, {{{}, "gemm"}, 0.25}}, true, true, true, true};
+  answer.reach = {{3, 6}, {0, 9}};
+  answer.waits = {12, 0};
+  answer.data = {1, 0};
+  answer.graph = {0, 15};
+  EXPECT_EQ(to_json(answer), R"({
+  "schema": "telltale.whatif/1",
+  "path": "train.json.gz",
+  "step": {"count":3,"mean_ns":90,"source":"optimizer"},
+  "changes": [
+    {"change":"remove","pattern":"python:f","factor":0.0,"calls":3,"device_work":6},
+    {"change":"scale","pattern":"gemm","factor":0.25,"calls":0,"device_work":9},
+    {"change":"no_sync","pattern":null,"factor":null,"calls":12,"device_work":0},
+    {"change":"instant_data","pattern":null,"factor":null,"calls":1,"device_work":0},
+    {"change":"graph","pattern":null,"factor":null,"calls":0,"device_work":15},
+    {"change":"no_observer","pattern":null,"factor":null,"calls":0,"device_work":0}
+  ],
+  "before": {"step_ns":80,"device_busy_ns":20,"host_busy_ns":78,"bottleneck":"host"},
+  "after": {"step_ns":60,"device_busy_ns":58,"host_busy_ns":30,"bottleneck":"device"},
+  "saving": {"ns":20,"percent":25.0}
+}
+)");
+}
+
+TEST(WhatIfJson, has_null_for_the_device_of_a_trace_without_one) {
+  WhatIf answer;
+  answer.after = {60, 0, 30};
+  const nlohmann::json parsed = nlohmann::json::parse(to_json(answer));
+  EXPECT_TRUE(parsed["after"]["device_busy_ns"].is_null());
+  EXPECT_EQ(parsed["after"]["bottleneck"], "neither");
+  EXPECT_EQ(parsed["changes"], nlohmann::json::array());
 }
 
 }  // namespace

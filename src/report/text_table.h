@@ -11,17 +11,17 @@
 
 namespace telltale {
 
-struct Column {
+struct TextColumn {
   std::string header;
   std::vector<std::string> cells;  // plain text; one a row
   // The column with the highest number goes first; 0 stays whatever happens.
   int dispensability = 0;
 };
 
-struct Table {
+struct TextTable {
   std::string label_header;
   std::vector<std::string> labels;       // of the rows: the flexible first column
-  std::vector<Column> columns;           // right-aligned, their units under one another
+  std::vector<TextColumn> columns;       // right-aligned, their units under one another
   std::size_t sorted_column = SIZE_MAX;  // its header is marked
   bool has_whole_labels = false;         // labels stand at the end of the line and are never cut
 
@@ -31,6 +31,6 @@ struct Table {
   std::vector<std::string> details;  // optional, one a row: printed below the row when not empty
 };
 
-std::string render(Table table, const TextStyle& style);
+std::string render(TextTable table, const TextStyle& style);
 
 }  // namespace telltale

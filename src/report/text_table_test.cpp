@@ -1,4 +1,4 @@
-#include "report/table.h"
+#include "report/text_table.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 namespace telltale {
 namespace {
 
-Table small_table() {
-  Table table;
+TextTable small_table() {
+  TextTable table;
   table.label_header = "Name";
   table.labels = {"first", "a_rather_long_name_of_an_operator_of_ours"};
   table.columns = {{"Time", {"1.00 ms", "12 ns"}, 0}, {"Calls", {"3", "4"}, 1}, {"Memory", {"5 B", "6 B"}, 2}};
@@ -16,36 +16,36 @@ Table small_table() {
   return table;
 }
 
-TEST(Table, aligns_numbers_on_the_right) {
+TEST(TextTable, aligns_numbers_on_the_right) {
   EXPECT_EQ(render(small_table(), {.width = 80}),
             "Name                                          Time  Calls  Memory\n"
             "first                                      1.00 ms      3     5 B\n"
             "a_rather_long_name_of_an_operator_of_ours    12 ns      4     6 B\n");
 }
 
-TEST(Table, cuts_labels_before_it_drops_columns) {
+TEST(TextTable, cuts_labels_before_it_drops_columns) {
   EXPECT_EQ(render(small_table(), {.width = 56}),
             "Name                                 Time  Calls  Memory\n"
             "first                             1.00 ms      3     5 B\n"
             "a_rather_long_name_of_an_operat…    12 ns      4     6 B\n");
 }
 
-TEST(Table, drops_the_most_dispensable_column_first) {
+TEST(TextTable, drops_the_most_dispensable_column_first) {
   EXPECT_EQ(render(small_table(), {.width = 55}),
             "Name                                        Time  Calls\n"
             "first                                    1.00 ms      3\n"
             "a_rather_long_name_of_an_operator_of_o…    12 ns      4\n");
 }
 
-TEST(Table, keeps_indispensable_columns_on_the_narrowest_screen) {
+TEST(TextTable, keeps_indispensable_columns_on_the_narrowest_screen) {
   EXPECT_EQ(render(small_table(), {.width = 20}),
             "Name            Time\n"
             "first        1.00 ms\n"
             "a_rather_l…    12 ns\n");
 }
 
-TEST(Table, puts_whole_labels_at_the_end) {
-  Table table = small_table();
+TEST(TextTable, puts_whole_labels_at_the_end) {
+  TextTable table = small_table();
   table.has_whole_labels = true;
   EXPECT_EQ(render(table, {.width = 56}),
             "   Time  Calls  Memory  Name\n"
@@ -53,14 +53,14 @@ TEST(Table, puts_whole_labels_at_the_end) {
             "  12 ns      4     6 B  a_rather_long_name_of_an_operator_of_ours\n");
 }
 
-TEST(Table, marks_the_column_it_is_sorted_by) {
-  Table table = small_table();
+TEST(TextTable, marks_the_column_it_is_sorted_by) {
+  TextTable table = small_table();
   table.sorted_column = 1;
   EXPECT_NE(render(table, {.width = 80}).find("Calls↓"), std::string::npos);
 }
 
-TEST(Table, prints_details_below_their_rows) {
-  Table table = small_table();
+TEST(TextTable, prints_details_below_their_rows) {
+  TextTable table = small_table();
   table.details = {"[[2, 3]]", ""};
   EXPECT_NE(render(table, {.width = 80}).find("5 B\n  [[2, 3]]\na_rather"), std::string::npos);
 }

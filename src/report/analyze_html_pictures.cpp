@@ -10,11 +10,12 @@
 #include "report/analyze_words.h"
 #include "report/html_text.h"
 #include "report/kernel_name.h"
+#include "report/palette.h"
 
 namespace telltale::html {
 namespace {
 
-constexpr double kWidth = 1000, kHeight = 100;  // of every lane's drawing, stretched to its room
+constexpr double kWidth = 1000, kHeight = 100;  // of every drawing, stretched to its room
 constexpr double kLeastWidth = 0.5;             // so that nothing vanishes
 constexpr double kLeastForLabel = 8;            // percent of the lane that a label needs to be read
 constexpr std::size_t kLongestName = 70;
@@ -33,11 +34,6 @@ class Scale {
   Interval window_;
 };
 
-std::string class_of(WorkClass work) { return fmt::format("w{}", static_cast<int>(work)); }
-std::string class_of(HostWork work) { return fmt::format("h{}", static_cast<int>(work)); }
-std::string_view words_for(WorkClass work) { return name_of(work); }
-std::string_view words_for(HostWork work) { return label_of(work); }
-
 std::string event_label(const Trace& trace, EventId event) {
   if (event == kNoEvent) return {};
   const std::string_view name = trace.name(event);
@@ -49,7 +45,7 @@ template <typename Work>
 std::string title_of(const StripSpan<Work>& span, const Trace& trace, const Scale& scale) {
   const std::string name = event_label(trace, span.event);
   const std::string head =
-      name.empty() ? std::string(words_for(span.work)) : fmt::format("{}: {}", words_for(span.work), name);
+      name.empty() ? std::string(label_of(span.work)) : fmt::format("{}: {}", label_of(span.work), name);
   const std::string at = format_time(scale.since_start(span.when.begin));
   if (span.events == 1) return fmt::format("{}, {} at {}", head, format_time(span.busy), at);
   return fmt::format("{} and {} more, {} busy of {} at {}", head, span.events - 1, format_time(span.busy),
@@ -62,7 +58,7 @@ std::string rectangles(const std::vector<StripSpan<Work>>& spans, const Trace& t
   for (const StripSpan<Work>& span : spans) {
     const double height = std::max(4.0, kHeight * span.share_busy());
     text += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>\n",
-                        class_of(span.work), scale.x(span.when.begin), html_number(kHeight - height),
+                        style_class(span.work), scale.x(span.when.begin), html_number(kHeight - height),
                         scale.width(span.when), html_number(height), title_of(span, trace, scale));
   }
   return text;
@@ -75,8 +71,8 @@ std::string tags(const std::vector<StripSpan<Work>>& spans, const Scale& scale) 
   for (const StripSpan<Work>& span : spans) {
     const double left = scale.percent(span.when.begin), width = scale.percent(span.when.end) - left;
     if (width < kLeastForLabel || span.share_busy() < 0.9) continue;
-    text += fmt::format("<span class=\"{} tag\" style=\"left:{}%;width:{}%\">{}</span>\n", class_of(span.work),
-                        html_number(left), html_number(width), words_for(span.work));
+    text += fmt::format("<span class=\"{} tag\" style=\"left:{}%;width:{}%\">{}</span>\n", style_class(span.work),
+                        html_number(left), html_number(width), label_of(span.work));
   }
   return text;
 }
@@ -144,12 +140,12 @@ std::string queue_lane(const LaunchQueue& queue, Interval window) {
 std::string keys_of(const StepStrip& strip) {
   std::set<std::pair<std::string, std::string_view>> works;
   for (const auto& stream : strip.streams) {
-    for (const auto& span : stream.spans) works.emplace(class_of(span.work), words_for(span.work));
+    for (const auto& span : stream.spans) works.emplace(style_class(span.work), label_of(span.work));
   }
   std::set<std::pair<std::string, std::string_view>> causes;
-  for (const auto& span : strip.gaps) causes.emplace(class_of(span.work), words_for(span.work));
+  for (const auto& span : strip.gaps) causes.emplace(style_class(span.work), label_of(span.work));
   for (const auto& thread : strip.threads) {
-    for (const auto& span : thread.spans) causes.emplace(class_of(span.work), words_for(span.work));
+    for (const auto& span : thread.spans) causes.emplace(style_class(span.work), label_of(span.work));
   }
   std::string items;
   for (const auto* group : {&works, &causes}) {
@@ -159,18 +155,118 @@ std::string keys_of(const StepStrip& strip) {
 }
 
 std::string left_out(const StepStrip& strip) {
-  const auto several = [](std::size_t count, std::string_view what) {
-    return count == 1 ? fmt::format("1 more {}", what) : fmt::format("{} more {}s", count, what);
-  };
-  std::string text;
-  if (strip.streams_left_out > 0) text = several(strip.streams_left_out, "stream");
-  if (strip.threads_left_out > 0) text += (text.empty() ? "" : " and ") + several(strip.threads_left_out, "thread");
-  return text.empty() ? text : " Not shown, since they do less: " + text + '.';
+  std::vector<std::string> less;
+  if (strip.streams_left_out > 0) less.push_back(counted(static_cast<double>(strip.streams_left_out), "more stream"));
+  if (strip.threads_left_out > 0) less.push_back(counted(static_cast<double>(strip.threads_left_out), "more thread"));
+  return less.empty() ? std::string() : fmt::format(" Not shown, because less happens there: {}.", listed(less));
+}
+
+constexpr double kHeadroom = 0.92;  // of the height that the highest value takes
+constexpr std::size_t kMostPoints = 2000;
+
+// Of each run of neighbors the lowest and the highest, in their order: what is left out lies between.
+std::vector<MemoryPoint> thinned(const std::vector<MemoryPoint>& curve) {
+  if (curve.size() <= kMostPoints) return curve;
+  const std::size_t run = (2 * curve.size() + kMostPoints - 1) / kMostPoints;
+  std::vector<MemoryPoint> kept;
+  for (std::size_t first = 0; first < curve.size(); first += run) {
+    const auto begin = curve.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = curve.begin() + static_cast<std::ptrdiff_t>(std::min(first + run, curve.size()));
+    auto [low, high] = std::ranges::minmax_element(begin, end, {}, &MemoryPoint::allocated);
+    if (high < low) std::swap(low, high);
+    kept.push_back(*low);
+    if (low != high) kept.push_back(*high);
+  }
+  return kept;
+}
+
+class MemoryPicture {
+ public:
+  explicit MemoryPicture(const MemorySummary& memory)
+      : memory_(memory),
+        curve_(thinned(memory.curve)),
+        begin_(curve_.front().time),
+        length_(std::max<Nanoseconds>(1, curve_.back().time - begin_)),
+        most_(static_cast<double>(std::max<std::int64_t>({1, memory.peak_allocated, memory.peak_reserved}))) {}
+
+  double percent(Nanoseconds time) const { return std::clamp(percent_of(time - begin_, length_), 0.0, 100.0); }
+  double top_percent(std::int64_t bytes) const { return 100 * (1 - kHeadroom * static_cast<double>(bytes) / most_); }
+  Nanoseconds length() const { return length_; }
+
+  std::string drawing(const StepTiming& timing) const {
+    std::string text = fmt::format(
+        "<svg viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"memory over time, peak "
+        "{}\">\n",
+        kWidth, kHeight, format_bytes(memory_.peak_allocated));
+    if (timing.steps.size() <= kMostStepLines) {
+      for (const StepSpan& step : timing.steps) {
+        const std::string x = html_number(percent(step.host.begin) * kWidth / 100);
+        text += fmt::format("<line class=\"step-line\" x1=\"{0}\" x2=\"{0}\" y1=\"0\" y2=\"{1}\"/>", x, kHeight);
+      }
+    }
+    const std::string line = steps_path(&MemoryPoint::allocated);
+    text += fmt::format("<path class=\"allocated\" d=\"{}V{}H0Z\"/>\n<path class=\"allocated-line\" d=\"{}\"/>\n", line,
+                        kHeight, line);
+    if (memory_.peak_reserved > 0)
+      text += fmt::format("<path class=\"reserved\" d=\"{}\"/>\n", steps_path(&MemoryPoint::reserved));
+    const std::string peak = html_number(percent(memory_.peak_time) * kWidth / 100);
+    text += fmt::format("<line class=\"peak-line\" x1=\"{0}\" x2=\"{0}\" y1=\"0\" y2=\"{1}\"/>\n", peak,
+                        html_number(top_percent(memory_.peak_allocated) * kHeight / 100));
+    return text + "</svg>\n";
+  }
+
+ private:
+  static constexpr std::size_t kMostStepLines = 60;
+
+  std::string steps_path(std::int64_t MemoryPoint::* value) const {
+    std::string path;
+    for (const MemoryPoint& point : curve_) {
+      const std::string x = html_number(percent(point.time) * kWidth / 100);
+      const std::string y = html_number(top_percent(std::max<std::int64_t>(0, point.*value)) * kHeight / 100);
+      path += path.empty() ? fmt::format("M{} {}", x, y) : fmt::format("H{}V{}", x, y);
+    }
+    return path + fmt::format("H{}", kWidth);
+  }
+
+  const MemorySummary& memory_;
+  std::vector<MemoryPoint> curve_;
+  Nanoseconds begin_, length_;
+  double most_;
+};
+
+std::string labels_of(const MemorySummary& memory, const MemoryPicture& picture) {
+  const double at = picture.percent(memory.peak_time);
+  std::string text = fmt::format(
+      "<span class=\"at peak{}\" style=\"left:{}%;bottom:100%\">peak {} allocated, at {}</span>\n",
+      at > 50 ? " left" : "", html_number(at), format_bytes(memory.peak_allocated), format_time(memory.peak_time));
+  if (memory.peak_reserved > 0) {
+    text +=
+        fmt::format("<span class=\"at\" style=\"{}:.4rem;top:{}%\">reserved {}</span>\n", at > 50 ? "left" : "right",
+                    html_number(picture.top_percent(memory.peak_reserved) + 1), format_bytes(memory.peak_reserved));
+  }
+  return text;
+}
+
+std::string caption_of(const MemorySummary& memory, const MemoryPicture& picture) {
+  std::string text =
+      fmt::format("GPU {}, over {}; lines mark the starts of steps.", memory.device, format_time(picture.length()));
+  constexpr double kLeastGrowth = 0.001;  // of the peak
+  if (memory.growth_per_step.value_or(0) > kLeastGrowth * static_cast<double>(memory.peak_allocated)) {
+    text += fmt::format(" What stays from step to step grows by {} per step.",
+                        format_bytes(static_cast<std::int64_t>(*memory.growth_per_step)));
+  }
+  if (memory.device_allocations + memory.device_frees > 0) {
+    text +=
+        fmt::format(" A step calls cudaMalloc {} and cudaFree {}, for {} in all.", how_often(memory.device_allocations),
+                    how_often(memory.device_frees), format_time(memory.allocator_call_ns));
+  }
+  return text;
 }
 
 }  // namespace
 
-std::string strip_section(const Diagnosis& diagnosis, const Trace& trace, const StepStrip& strip) {
+std::string strip_section(const Diagnosis& diagnosis, const Trace& trace) {
+  const StepStrip& strip = diagnosis.strip;
   if (strip.window.length() <= 0 || (strip.streams.empty() && strip.threads.empty())) return {};
   const Scale scale(strip.window);
   std::string body = axis(strip.window);
@@ -183,12 +279,21 @@ std::string strip_section(const Diagnosis& diagnosis, const Trace& trace, const 
   for (const auto& thread : strip.threads) body += track_lane("thread", thread, trace, scale, strip.window);
 
   const bool is_all = diagnosis.timing.source == StepSource::kWhole;
-  const std::string caption =
-      fmt::format("{}, {}. Events too short to be told apart are drawn as one, as high as they fill its time.{}",
-                  is_all ? "All of it" : "A typical " + std::string(diagnosis.is_about_steps ? "step" : "stretch"),
-                  format_time(strip.window.length()), left_out(strip));
+  const std::string caption = fmt::format(
+      "{}, {}. Events too short to be told apart are drawn as one, its height the part of its time that they fill.{}",
+      is_all ? "All of it" : "A typical " + std::string(diagnosis.is_about_steps ? "step" : "stretch"),
+      format_time(strip.window.length()), left_out(strip));
   const std::string_view title = diagnosis.is_about_steps ? "One step as it ran" : "How it ran";
   return section("strip", title, caption, body + keys_of(strip));
+}
+
+std::string memory_section(const Diagnosis& diagnosis) {
+  if (!diagnosis.memory || diagnosis.memory->curve.empty()) return {};
+  const MemorySummary& memory = *diagnosis.memory;
+  const MemoryPicture picture(memory);
+  return section(
+      "memory", "Memory over time", caption_of(memory, picture),
+      "<div class=\"curve\">\n" + picture.drawing(diagnosis.timing) + labels_of(memory, picture) + "</div>\n");
 }
 
 }  // namespace telltale::html

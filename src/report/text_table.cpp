@@ -1,4 +1,4 @@
-#include "report/table.h"
+#include "report/text_table.h"
 
 #include <algorithm>
 #include <optional>
@@ -34,25 +34,25 @@ void align_units(std::vector<std::string>& cells) {
       cell.insert(*unit, widest - display_width(std::string_view(cell).substr(*unit)), ' ');
 }
 
-std::string header_of(const Table& table, std::size_t column) {
+std::string header_of(const TextTable& table, std::size_t column) {
   const std::string& header = table.columns[column].header;
   return column == table.sorted_column ? header + std::string(kSortMark) : header;
 }
 
-std::size_t natural_width(const Table& table, std::size_t column) {
+std::size_t natural_width(const TextTable& table, std::size_t column) {
   std::size_t width = display_width(header_of(table, column));
   for (const std::string& cell : table.columns[column].cells) width = std::max(width, display_width(cell));
   return width;
 }
 
-std::size_t natural_label_width(const Table& table) {
+std::size_t natural_label_width(const TextTable& table) {
   std::size_t width = display_width(table.label_header);
   for (const std::string& label : table.labels) width = std::max(width, display_width(label));
   return width;
 }
 
 // The position in `shown` of the column that is missed least, if any may go.
-std::optional<std::size_t> most_dispensable(const Table& table, const std::vector<std::size_t>& shown) {
+std::optional<std::size_t> most_dispensable(const TextTable& table, const std::vector<std::size_t>& shown) {
   std::optional<std::size_t> most;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const int dispensability = table.columns[shown[i]].dispensability;
@@ -62,7 +62,7 @@ std::optional<std::size_t> most_dispensable(const Table& table, const std::vecto
   return most;
 }
 
-Layout laid_out(const Table& table, std::size_t width) {
+Layout laid_out(const TextTable& table, std::size_t width) {
   Layout layout;
   std::size_t taken = 0;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -86,8 +86,8 @@ Layout laid_out(const Table& table, std::size_t width) {
 
 }  // namespace
 
-std::string render(Table table, const TextStyle& style) {
-  for (Column& column : table.columns) align_units(column.cells);
+std::string render(TextTable table, const TextStyle& style) {
+  for (TextColumn& column : table.columns) align_units(column.cells);
   const Layout layout = laid_out(table, style.width);
   const auto line = [&](std::string_view label, std::string_view painted_label, const auto& cell_of) {
     std::string cells;
