@@ -1,6 +1,6 @@
 #include "formats/kineto/document.h"
 
-#include "formats/kineto/json_text.h"
+#include "base/json_text.h"
 #include "formats/kineto/scan.h"
 
 namespace telltale::kineto {

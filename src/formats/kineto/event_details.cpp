@@ -7,8 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_text.h"
+#include "base/utf8.h"
 #include "formats/kineto/event_parser.h"
-#include "formats/kineto/json_text.h"
 #include "formats/kineto/remembered.h"
 
 namespace telltale::kineto {
@@ -215,6 +216,7 @@ EventDetails::CopySpaces EventDetails::copy_spaces(StringId name) {
 
 StringId EventDetails::text_of(const StringToken& token) {
   if (token.is_plain) return names_.strings.intern(view(token));
+  if (token.is_bare) return text_of_bare_value(view(token));
   Repairs repairs;
   const StringId id = names_.strings.intern(unescaped(view(token), repairs));
   if (repairs.invalid_escape) note(Anomaly::kInvalidEscape, id);
@@ -223,9 +225,17 @@ StringId EventDetails::text_of(const StringToken& token) {
   return id;
 }
 
+// Where text was expected: the value as it is written. Its white space and escapes are no text's.
+StringId EventDetails::text_of_bare_value(std::string_view value) {
+  if (is_utf8(value)) return names_.strings.intern(value);
+  const StringId id = names_.strings.intern(repaired_utf8(value));
+  note(Anomaly::kInvalidUtf8, id);
+  return id;
+}
+
 StringId EventDetails::text_in(const ValueSpan& value) {
   if (*value.begin == '"') return text_of(scan_string(value.begin + 1));
-  return text_of({value.begin, value.end, false});
+  return text_of({value.begin, value.end, false, true});
 }
 
 std::optional<StringId> EventDetails::compact(const ValueSpan& value) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,7 @@ class EventDetails {
   void write(const EventFields& fields, const Checked& checked, Kind kind, BatchRow row);
 
   StringId text_of(const StringToken& token);
+  StringId text_of_bare_value(std::string_view value);
   StringId text_in(const ValueSpan& value);
   std::int64_t integer(const EventFields& fields, ArgumentKey key, std::int64_t otherwise);
   // The same for columns that hold less; a number that does not fit is left out as well.

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "formats/kineto/json_text.h"
+#include "base/json_text.h"
 
 namespace telltale::kineto {
 namespace {
@@ -149,7 +149,7 @@ const char* EventParser::take_string(const char* p, StringToken& token) {
     return token.end + 1;
   }
   const char* behind = skip_value(p, text_end_);
-  token = {p, behind, false};
+  token = {p, behind, false, true};
   return behind;
 }
 

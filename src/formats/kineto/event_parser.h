@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "formats/kineto/decimal.h"
+#include "base/decimal.h"
 #include "formats/kineto/event_fields.h"
 #include "formats/kineto/key_prediction.h"
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "formats/kineto/decimal.h"
+#include "base/decimal.h"
 #include "formats/kineto/document.h"
 #include "formats/kineto/scan.h"
 

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "base/json_string.h"
-#include "formats/kineto/json_text.h"
+#include "base/json_text.h"
 #include "formats/kineto/scan.h"
 
 namespace telltale::tell {
@@ -60,7 +60,7 @@ void append_float(std::string& out, double value) {
 // The columns of operator inputs and launch sizes hold lists, which a text field spells as JSON.
 void append_text(std::string& out, std::string_view text, ArgumentKey key) {
   const bool holds_list = is_operator_input(key) || key == ArgumentKey::kGrid || key == ArgumentKey::kBlock;
-  const auto list = holds_list && text.starts_with('[') ? kineto::compact_json(text) : std::nullopt;
+  const auto list = holds_list && text.starts_with('[') ? compact_json(text) : std::nullopt;
   if (list)
     out += *list;
   else

@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
+#include "base/json_text.h"
 #include "base/parallel.h"
 #include "formats/kineto/document.h"
-#include "formats/kineto/json_text.h"
 #include "formats/kineto/pair_spans.h"
 #include "formats/tell/definitions.h"
 #include "formats/tell/places.h"
