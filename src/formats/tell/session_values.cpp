@@ -40,8 +40,8 @@ std::string_view reason_text(LossReason reason) {
 
 }  // namespace
 
-kineto::TopLevelValues session_values(const Definitions& definitions) {
-  kineto::TopLevelValues values;
+NamedValues session_values(const Definitions& definitions) {
+  NamedValues values;
   for (const auto& [key, value] : definitions.session) {
     if (std::ranges::find(kUsedUp, key) != kUsedUp.end()) continue;
     const bool is_users = key.starts_with(kUserPrefix);
