@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "formats/kineto/json_text.h"
+#include "base/json_text.h"
 
 namespace telltale::kineto {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "formats/kineto/json_text.h"
+#include "base/json_text.h"
 #include "formats/kineto/object_text.h"
 
 namespace telltale::kineto {

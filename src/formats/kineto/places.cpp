@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/json_string.h"
-#include "formats/kineto/categories.h"
 #include "formats/kineto/event_parser.h"
+#include "trace/categories.h"
 
 namespace telltale::kineto {
 namespace {

@@ -37,7 +37,7 @@ class LocalSites {
 
   // Null: a site that no chunk describes.
   const LocalSite& of(const Site* site);
-  StringId text(StringId id) { return names_.strings.intern(sites_[id]); }
+  LocalTexts& texts() { return texts_; }
 
  private:
   LocalSite made_of(const Site& site);
@@ -45,6 +45,7 @@ class LocalSites {
 
   const Sites& sites_;
   LocalNames& names_;
+  LocalTexts texts_;
   std::vector<std::optional<LocalSite>> known_;  // by Site::index
   LocalSite lost_;
 };

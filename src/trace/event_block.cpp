@@ -1,10 +1,10 @@
-#include "formats/kineto/pair_spans.h"
+#include "trace/event_block.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-namespace telltale::kineto {
+namespace telltale {
 namespace {
 
 // A key that means the same in every block: local ids spelled out.
@@ -37,9 +37,9 @@ void close(BatchEvent& begin, Nanoseconds end) { begin.duration = end - begin.st
 
 }  // namespace
 
-void pair_spans(std::span<BlockEvents> blocks, Anomalies& anomalies) {
+void pair_spans(std::span<EventBlock> blocks, Anomalies& anomalies) {
   std::map<SharedKey, std::vector<Mark>> marks;
-  for (BlockEvents& block : blocks) {
+  for (EventBlock& block : blocks) {
     const LocalNames& names = *block.batch.names;
     for (const OpenSpan& open : block.begins) {
       BatchEvent& row = block.batch.events[open.row];
@@ -79,7 +79,7 @@ void pair_spans(std::span<BlockEvents> blocks, Anomalies& anomalies) {
   if (endless.empty()) return;
 
   std::map<SharedKey, Nanoseconds> track_ends;
-  for (const BlockEvents& block : blocks) {
+  for (const EventBlock& block : blocks) {
     for (const BatchEvent& row : block.batch.events) {
       Nanoseconds& end =
           track_ends.try_emplace(shared({row.track, {}}, *block.batch.names, false), row.start).first->second;
@@ -89,4 +89,4 @@ void pair_spans(std::span<BlockEvents> blocks, Anomalies& anomalies) {
   for (const auto& [key, begin] : endless) close(*begin, std::max(begin->start, track_ends[*key]));
 }
 
-}  // namespace telltale::kineto
+}  // namespace telltale

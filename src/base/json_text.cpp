@@ -1,10 +1,10 @@
-#include "formats/kineto/json_text.h"
+#include "base/json_text.h"
 
 #include <algorithm>
 
 #include "base/utf8.h"
 
-namespace telltale::kineto {
+namespace telltale {
 namespace {
 
 constexpr std::uint32_t kReplacementCharacter = 0xFFFD;
@@ -239,4 +239,4 @@ std::string unescaped(std::string_view inside, Repairs& repairs) {
 
 std::optional<std::string> compact_json(std::string_view text) { return Compactor(text).run(); }
 
-}  // namespace telltale::kineto
+}  // namespace telltale

@@ -1,9 +1,10 @@
-#include "formats/kineto/decimal.h"
+#include "base/decimal.h"
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
-namespace telltale::kineto {
+namespace telltale {
 namespace internal {
 
 Decimal scan_any_decimal(const char* start, int scale) {
@@ -60,6 +61,14 @@ Decimal scan_any_decimal(const char* start, int scale) {
 
 }  // namespace internal
 
+Decimal whole_decimal(std::string_view text) {
+  constexpr std::string_view kPadding("\0\0\0\0\0\0\0\0", 8);
+  const std::string padded = std::string(text).append(kPadding);
+  const Decimal number = scan_decimal(padded.data(), 0);
+  const bool is_whole = number.end == padded.data() + text.size();
+  return {number.value, nullptr, is_whole ? number.status : DecimalStatus::kNotANumber};
+}
+
 Unsigned scan_unsigned(const char* start) {
   const char* p = start;
   if (!internal::is_digit(*p)) return {0, start, DecimalStatus::kNotANumber};
@@ -72,4 +81,4 @@ Unsigned scan_unsigned(const char* start) {
   return {value, p, is_too_large ? DecimalStatus::kOutOfRange : DecimalStatus::kOk};
 }
 
-}  // namespace telltale::kineto
+}  // namespace telltale

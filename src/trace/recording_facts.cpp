@@ -1,13 +1,12 @@
-// What the values around the event list mean.
+#include "trace/recording_facts.h"
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "formats/kineto/decimal.h"
-#include "formats/kineto/document.h"
-#include "formats/kineto/scan.h"
+#include "base/decimal.h"
 
-namespace telltale::kineto {
+namespace telltale {
 namespace {
 
 using nlohmann::json;
@@ -24,11 +23,8 @@ std::optional<std::int64_t> integer(const json& value) {
   if (value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>())) return std::nullopt;
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (!value.is_string()) return std::nullopt;
-  const auto text = value.get<std::string>();
-  const std::string padded = text + std::string(kPaddingBytes, kPadding);
-  const Decimal number = scan_decimal(padded.c_str(), 0);
-  const bool is_whole = number.status == DecimalStatus::kOk && number.end == padded.c_str() + text.size();
-  return is_whole ? std::optional(number.value) : std::nullopt;
+  const Decimal number = whole_decimal(value.get_ref<const std::string&>());
+  return number.status == DecimalStatus::kOk ? std::optional(number.value) : std::nullopt;
 }
 
 std::optional<std::int64_t> integer(const json& object, const char* key) {
@@ -98,9 +94,12 @@ bool is_set(const json& value) { return value == 1 || value == true || value == 
 
 }  // namespace
 
-std::optional<std::int64_t> interpret(TopLevelValues values, Trace& trace) {
-  std::optional<std::int64_t> base_time;
-  const std::pair<std::string_view, bool Recorded::*> kFlags[] = {
+std::optional<std::int64_t> integer_in(std::string_view json_text) {
+  return integer(json::parse(json_text, nullptr, false));
+}
+
+void take_recording_facts(NamedValues values, Trace& trace) {
+  constexpr std::pair<std::string_view, bool Recorded::*> kFlags[] = {
       {"record_shapes", &Recorded::shapes}, {"with_stack", &Recorded::stacks}, {"profile_memory", &Recorded::memory},
       {"with_modules", &Recorded::modules}, {"with_flops", &Recorded::flops},
   };
@@ -116,16 +115,12 @@ std::optional<std::int64_t> interpret(TopLevelValues values, Trace& trace) {
         trace.distributed = std::move(*info);
         continue;
       }
-    } else if (name == "baseTimeNanoseconds") {
-      base_time = integer(value);
-      if (base_time) continue;
     } else {
       for (const auto& [flag, member] : kFlags)
         if (name == flag) trace.recorded.*member = is_set(value);
     }
     trace.metadata.emplace_back(std::move(name), std::move(text));
   }
-  return base_time;
 }
 
-}  // namespace telltale::kineto
+}  // namespace telltale

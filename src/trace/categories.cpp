@@ -1,4 +1,4 @@
-#include "formats/kineto/categories.h"
+#include "trace/categories.h"
 
 #include <algorithm>
 #include <array>

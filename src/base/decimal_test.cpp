@@ -1,11 +1,11 @@
-#include "formats/kineto/decimal.h"
+#include "base/decimal.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 
-namespace telltale::kineto {
+namespace telltale {
 namespace {
 
 Decimal scan(const std::string& text, int scale) { return scan_decimal((text + "\"\"\"\"\"\"\"\"").c_str(), scale); }
@@ -40,6 +40,14 @@ TEST(Decimal, rounds_half_away_from_zero_beyond_the_scale) {
   EXPECT_EQ(value("5e-4"), 1);
   EXPECT_EQ(value("4e-5"), 0);
   EXPECT_EQ(value("2.5", 0), 3);
+}
+
+TEST(Decimal, is_a_whole_text_or_none) {
+  EXPECT_EQ(whole_decimal("-12").value, -12);
+  EXPECT_EQ(whole_decimal("2.5").value, 3);
+  EXPECT_EQ(whole_decimal("1e30").status, DecimalStatus::kOutOfRange);
+  for (const char* text : {"", "12 ", " 12", "12a", "-", "1e"})
+    EXPECT_EQ(whole_decimal(text).status, DecimalStatus::kNotANumber) << text;
 }
 
 TEST(Decimal, says_when_a_number_is_too_large_or_none) {
@@ -78,4 +86,4 @@ TEST(Decimal, reads_addresses_of_all_64_bits) {
 }
 
 }  // namespace
-}  // namespace telltale::kineto
+}  // namespace telltale

@@ -6,7 +6,7 @@
 
 #include "base/interned_strings.h"
 
-namespace telltale::kineto {
+namespace telltale {
 
 // The answer for a string id, in a table that grows with the ids.
 template <typename Answer>
@@ -15,4 +15,4 @@ std::optional<Answer>& remembered(std::vector<std::optional<Answer>>& answers, S
   return answers[id];
 }
 
-}  // namespace telltale::kineto
+}  // namespace telltale

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace telltale::kineto {
+namespace telltale {
 
 // What had to be repaired in a string.
 struct Repairs {
@@ -23,4 +23,4 @@ std::string unescaped(std::string_view inside, Repairs& repairs);
 // no JSON value. Deep nesting costs memory, not stack.
 std::optional<std::string> compact_json(std::string_view text);
 
-}  // namespace telltale::kineto
+}  // namespace telltale

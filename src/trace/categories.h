@@ -1,4 +1,5 @@
-// Which kind of event each category ("cat") of Kineto stands for, on every device it knows.
+// Which kind of event a category stands for, by the words that PyTorch's profiler and recorders of its kind use, on
+// every device that they know. A category that a kind stands for needs no keeping: see Trace::categories.
 #pragma once
 
 #include <span>

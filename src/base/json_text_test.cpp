@@ -1,10 +1,10 @@
-#include "formats/kineto/json_text.h"
+#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-namespace telltale::kineto {
+namespace telltale {
 namespace {
 
 std::string plain(std::string_view inside) {
@@ -66,4 +66,4 @@ TEST(CompactJson, takes_nesting_far_deeper_than_the_stack) {
 }
 
 }  // namespace
-}  // namespace telltale::kineto
+}  // namespace telltale

@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
-namespace telltale::kineto {
+namespace telltale {
 
 enum class DecimalStatus : std::uint8_t { kOk, kNotANumber, kOutOfRange };
 
@@ -16,8 +17,11 @@ struct Decimal {
 };
 
 // The number at `p` times ten to the power of `scale`, rounded half away from zero. The text must be followed by a
-// byte that belongs to no number, and seven more may be looked at (see scan.h).
+// byte that belongs to no number, and seven more may be looked at.
 inline Decimal scan_decimal(const char* p, int scale);
+
+// The number that the whole text is.
+Decimal whole_decimal(std::string_view text);
 
 // The same for a number without sign that may use all 64 bits, such as an address.
 struct Unsigned {
@@ -74,4 +78,4 @@ inline Decimal scan_decimal(const char* start, int scale) {
   return {is_negative ? -magnitude : magnitude, p, DecimalStatus::kOk};
 }
 
-}  // namespace telltale::kineto
+}  // namespace telltale
