@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from telltale_record import PROGRAM, ROOT, RecordTest, main
+from record_test import PROGRAM, ROOT, RecordTest, main
 
 CLIENT = Path(__file__).with_name("kineto_client.py")
 

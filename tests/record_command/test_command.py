@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-from telltale_record import PROGRAM, RecordTest, main
+from record_test import PROGRAM, RecordTest, main
 
 KINETO = ("--engine", "kineto")  # needs no package beside the program
 

@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 
-from telltale_record import INJECTION, ROOT, RecordTest, main
+from record_test import INJECTION, ROOT, RecordTest, main
 
 ATTACH = """
 import json, os, shutil
