@@ -13,7 +13,7 @@
  * Functions that emit return 1 when a recording took note of the event (it is in the file, or counted as dropped), else
  * 0. All other functions that return int return 0 or a telltale_error.
  *
- * docs/recording.md teaches it in five minutes. */
+ * docs/native.md teaches it in five minutes. */
 #ifndef TELLTALE_TELLTALE_H
 #define TELLTALE_TELLTALE_H
 

@@ -1,10 +1,10 @@
-#include "cli/record_output.h"
+#include "capture/run/recorded_files.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-namespace telltale::cli {
+namespace telltale::capture {
 namespace {
 
 namespace fs = std::filesystem;
@@ -18,13 +18,13 @@ std::tm noon() {
   return time;
 }
 
-class RecordOutput : public testing::Test {
+class RecordedFiles : public testing::Test {
  protected:
-  RecordOutput() {
-    std::string name = testing::TempDir() + "record_output_XXXXXX";
+  RecordedFiles() {
+    std::string name = testing::TempDir() + "recorded_files_XXXXXX";
     folder_ = mkdtemp(name.data());
   }
-  ~RecordOutput() override { fs::remove_all(folder_); }
+  ~RecordedFiles() override { fs::remove_all(folder_); }
 
   void write(const std::string& name, const std::string& text = "\"cpu_op\"") const {
     std::ofstream(folder_ / name) << text;
@@ -36,14 +36,14 @@ class RecordOutput : public testing::Test {
 
 using Names = std::vector<std::string>;
 
-TEST_F(RecordOutput, is_named_after_the_script) {
+TEST_F(RecordedFiles, is_named_after_the_script) {
   EXPECT_EQ(default_stem({"python", "-u", "src/train.py", "--lr", "1"}, noon()), "telltale_train_20261115-120000");
   EXPECT_EQ(default_stem({"torchrun", "--nproc-per-node", "2", "fit.py"}, noon()), "telltale_fit_20261115-120000");
   EXPECT_EQ(default_stem({"python", "-m", "my.trainer"}, noon()), "telltale_my_trainer_20261115-120000");
   EXPECT_EQ(default_stem({"/opt/bin/serve it"}, noon()), "telltale_serve_it_20261115-120000");
 }
 
-TEST_F(RecordOutput, takes_its_name_apart) {
+TEST_F(RecordedFiles, takes_its_name_apart) {
   const auto name = output_name(folder_ / "night.v2.json.gz", "unused", ".tell");
   ASSERT_TRUE(name);
   EXPECT_EQ(name->stem, "night.v2");
@@ -53,7 +53,7 @@ TEST_F(RecordOutput, takes_its_name_apart) {
   EXPECT_EQ(name->path_of(7, ".1", false), folder_ / "night.v2_7.1.json.gz");
 }
 
-TEST_F(RecordOutput, goes_into_a_folder_under_its_own_name) {
+TEST_F(RecordedFiles, goes_into_a_folder_under_its_own_name) {
   const auto name = output_name(folder_, "telltale_train", ".tell");
   ASSERT_TRUE(name);
   EXPECT_EQ(name->path(), folder_ / "telltale_train.tell");
@@ -61,12 +61,12 @@ TEST_F(RecordOutput, goes_into_a_folder_under_its_own_name) {
   EXPECT_EQ(output_name("", "a", ".json")->path(), fs::current_path() / "a.json");
 }
 
-TEST_F(RecordOutput, refuses_names_that_say_nothing) {
+TEST_F(RecordedFiles, refuses_names_that_say_nothing) {
   for (const char* output : {"run", "run.pftrace", ".tell", "nowhere/run.tell"})
     EXPECT_FALSE(output_name(output, "a", ".tell")) << output;
 }
 
-TEST_F(RecordOutput, knows_what_each_file_is) {
+TEST_F(RecordedFiles, knows_what_each_file_is) {
   EXPECT_EQ(recognized("/r/run_12.tell", "run")->pid, 12);
   EXPECT_EQ(recognized("/r/run_12.3.tell", "run")->cycle, ".3");
   EXPECT_TRUE(recognized("/r/run_12.json.tmp", "run")->is_cut_off);
@@ -76,7 +76,7 @@ TEST_F(RecordOutput, knows_what_each_file_is) {
     EXPECT_FALSE(recognized(other, "run")) << other;
 }
 
-TEST_F(RecordOutput, keeps_one_file_a_process_and_cycle) {
+TEST_F(RecordedFiles, keeps_one_file_a_process_and_cycle) {
   for (const char* name : {"run_12.tell", "run_12.1.tell", "run_7.json", "run_7.json.tmp", "run_8.json.tmp",
                            "run_time_7.json", "run_time_9.json", "other_1.tell", "run.tell"})
     write(name);
@@ -94,11 +94,11 @@ TEST_F(RecordOutput, keeps_one_file_a_process_and_cycle) {
   EXPECT_TRUE(fs::exists(folder_ / "other_1.tell"));
 }
 
-TEST_F(RecordOutput, leaves_files_of_earlier_recordings_alone) {
+TEST_F(RecordedFiles, leaves_files_of_earlier_recordings_alone) {
   write("run_12.tell");
   EXPECT_TRUE(gathered(folder_, "run", fs::file_time_type::max()).empty());
   EXPECT_TRUE(fs::exists(folder_ / "run_12.tell"));
 }
 
 }  // namespace
-}  // namespace telltale::cli
+}  // namespace telltale::capture

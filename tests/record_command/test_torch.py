@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-from telltale_record import PROGRAM, RecordTest, main
+from record_test import PROGRAM, RecordTest, main
 
 # Two linear layers, so two aten::addmm a step. Ends when told to, or after so many steps.
 TRAIN = """

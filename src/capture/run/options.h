@@ -1,4 +1,5 @@
-// What `telltale record` was asked to do, as its words say it.
+// What is to be recorded: a command that is started, or a process that runs already; how much of it, by which engine,
+// and where to.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace telltale::cli {
+namespace telltale::capture {
 
 enum class Engine {
   kAuto,      // ours, unless there is a GPU, which PyTorch's own profiler can record
@@ -20,16 +21,18 @@ struct Schedule {
 };
 
 struct RecordOptions {
-  std::vector<std::string> command;
-  std::optional<int> pid;
-  std::optional<int> steps;
+  std::vector<std::string> command;  // either this, or
+  std::optional<int> pid;            // this
+  std::optional<int> steps;          // at most one of these three; none: everything, or what the engine can hold
   std::optional<double> seconds;
   std::optional<Schedule> schedule;
-  std::optional<std::uint64_t> memory_limit;
+  std::optional<std::uint64_t> memory_limit;  // bytes, in each process
   Engine engine = Engine::kAuto;
   bool with_shapes = false, with_stacks = false, with_memory = false;
-  bool only_records = false, may_overwrite = false, stops_command = false;
-  std::string output;
+  bool may_overwrite = false;
+  bool stops_command = false;  // once all is recorded
+  bool wants_trace = true;     // the recording that says most is read and returned
+  std::string output;          // a file or a folder; empty: a file in the current folder, named after the command
 };
 
 // --steps N is a schedule, too: one step is left alone, one warms up, N are recorded.
@@ -38,4 +41,4 @@ inline std::optional<Schedule> schedule_of(const RecordOptions& options) {
   return options.schedule;
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale::capture

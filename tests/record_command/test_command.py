@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-from telltale_record import PROGRAM, RecordTest, main
+from record_test import PROGRAM, RecordTest, main
 
 KINETO = ("--engine", "kineto")  # needs no package beside the program
 
@@ -156,9 +156,9 @@ class Words(RecordTest):
 
     def test_names_that_cannot_be_written(self):
         self.write("there.json", "{}")
-        self.assertIn("there is such a file", self.refused(*KINETO, "-o", "there.json", "--", "echo"))
-        self.assertIn("its ending names no kind", self.refused(*KINETO, "-o", "run.txt", "--", "echo"))
-        self.assertIn("there is no such folder", self.refused(*KINETO, "-o", "no/run.tell", "--", "echo"))
+        self.assertIn("the file exists", self.refused(*KINETO, "-o", "there.json", "--", "echo"))
+        self.assertIn("its extension is not that of a recording", self.refused(*KINETO, "-o", "run.txt", "--", "echo"))
+        self.assertIn("no such folder", self.refused(*KINETO, "-o", "no/run.tell", "--", "echo"))
         self.assertEqual(self.record(*KINETO, "--force", "-o", "there.json", "--", "true").returncode, 0)
         self.assertEqual((self.folder / "there.json").read_text(), "{}")
 
@@ -170,7 +170,7 @@ class Words(RecordTest):
         process = self.start(program, "record", "--", "true", stderr=-1, variables={"CUDA_VISIBLE_DEVICES": ""})
         sentence = process.communicate()[1]
         self.assertEqual(process.returncode, 0)
-        self.assertTrue(re.match("telltale: the Python package telltale does not stand beside", sentence), sentence)
+        self.assertTrue(re.match("telltale: the Python package telltale is not installed beside .* PyTorch.s own profiler records instead", sentence), sentence)
         process = self.start(program, "record", "--engine", "telltale", "--", "echo", stdout=-1, stderr=-1)
         self.assertEqual(process.communicate()[0], "")
         self.assertEqual(process.returncode, 2)

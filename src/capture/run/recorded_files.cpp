@@ -1,4 +1,4 @@
-#include "cli/record_output.h"
+#include "capture/run/recorded_files.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <fstream>
 #include <system_error>
 
 #include "capture/kineto/configuration.h"
+#include "tell/layout.h"
 
-namespace telltale::cli {
+namespace telltale::capture {
 namespace {
 
 namespace fs = std::filesystem;
@@ -80,7 +82,7 @@ Result<OutputName> output_name(const std::string& output, const std::string& ste
   std::error_code error;
   fs::path path = output.empty() ? fs::current_path(error) : fs::absolute(output, error).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();  // "runs/" is "runs"
-  if (error) return failure("the current folder cannot be found: " + error.message());
+  if (error) return failure("cannot find the current folder: " + error.message());
   OutputName name{path, stem, std::string(engine_extension)};
   if (!output.empty() && !fs::is_directory(path, error)) {
     name.folder = path.parent_path();
@@ -88,11 +90,11 @@ Result<OutputName> output_name(const std::string& output, const std::string& ste
     const auto* const ending =
         std::ranges::find_if(kExtensions, [&](std::string_view each) { return file.ends_with(each); });
     if (ending == kExtensions.end() || file.size() == ending->size())
-      return failure("its ending names no kind of recording; there are .tell, .json, .json.gz and .json.zst", output);
+      return failure("its extension is not that of a recording; use .tell, .json, .json.gz or .json.zst", output);
     name.stem = file.substr(0, file.size() - ending->size());
     name.extension = *ending;
   }
-  if (!fs::is_directory(name.folder, error)) return failure("there is no such folder", name.folder);
+  if (!fs::is_directory(name.folder, error)) return failure("no such folder", name.folder);
   return name;
 }
 
@@ -117,17 +119,25 @@ std::vector<RecordedFile> gathered(const fs::path& folder, const std::string& st
     auto file = recognized(entry->path(), stem);
     if (!file || fs::last_write_time(file->path, unknown) < since || unknown) continue;
     file->is_empty =
-        fs::file_size(file->path, unknown) == 0 || (file->is_cut_off && !capture::has_operators(file->path.string()));
+        fs::file_size(file->path, unknown) == 0 || (file->is_cut_off && !has_operators(file->path.string()));
     files.push_back(std::move(*file));
   }
   std::ranges::sort(files, {}, [](const RecordedFile& file) { return std::pair(file.pid, file.cycle); });
   return files;
 }
 
+bool is_complete(const fs::path& recording) {
+  std::ifstream file(recording, std::ios::binary);
+  std::array<char, sizeof tell::kTrailerMagic> last{};
+  file.seekg(-static_cast<std::streamoff>(last.size()), std::ios::end);
+  return file.read(last.data(), last.size()) &&
+         std::ranges::equal(last, tell::kTrailerMagic, {}, {}, [](unsigned char c) { return static_cast<char>(c); });
+}
+
 bool is_worth_having(const std::string& trace_file) {
   std::error_code error;
   if (!fs::exists(trace_file, error)) return false;
-  if (capture::has_operators(trace_file)) return true;
+  if (has_operators(trace_file)) return true;
   fs::remove(trace_file, error);
   return false;
 }
@@ -145,4 +155,4 @@ std::vector<RecordedFile> kept_files(const std::vector<RecordedFile>& files) {
   return kept;
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale::capture

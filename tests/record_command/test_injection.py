@@ -1,11 +1,13 @@
 """What `telltale record` brings into Python processes, with a torch and an adapter that are stand-ins.
 
 The stand-ins write down in which order they are called; what real ones do is the matter of test_torch.py."""
+import json
 import os
 import shutil
+import subprocess
 import sys
 
-from telltale_record import INJECTION, ROOT, RecordTest, main
+from record_test import INJECTION, ROOT, RecordTest, main
 
 ATTACH = """
 import json, os, shutil
@@ -67,6 +69,13 @@ class Injection(RecordTest):
         self.assertEqual((self.runs / "run.tell").read_bytes(), self.sample.read_bytes())
         self.assertIn("recorded to", done.stderr)
 
+    def test_both_sides_of_the_protocol_have_the_same_names(self):
+        done = self.record("--engine", "kineto", "--", sys.executable, "-c", "import os; print(os.environ['TELLTALE_ATTACH'])",
+                           variables=self.variables)
+        names = subprocess.run([sys.executable, "-c", "import telltale_attachment as a; print(*vars(a.Attachment({})))"],
+                               cwd=INJECTION, capture_output=True, encoding="utf-8", check=True).stdout.split()
+        self.assertEqual(sorted(json.loads(done.stdout)), sorted(set(names) - {"values"}))
+
     def test_several_processes_have_a_file_each(self):
         done = self.recorded("import subprocess, sys, torch; subprocess.run([sys.executable, '-c', 'import torch'])")
         self.assertEqual(done.stdout.count("before"), 2)
@@ -99,7 +108,7 @@ class Injection(RecordTest):
         for option in ("-I", "-E", "-S"):
             done = self.recorded("print('ran')", python=(option,))
             self.assertEqual(done.stdout, "ran\n")
-            self.assertIn("python -I, -E and -S", done.stderr)
+            self.assertIn("python -I, -E or -S", done.stderr)
 
     def test_the_users_own_sitecustomize_runs(self):
         self.write("lib/sitecustomize.py", "import sys; print('mine', __file__, __name__ in sys.modules)\nVALUE = 4\n")
@@ -119,10 +128,10 @@ class Injection(RecordTest):
     def test_where_we_cannot_record_pytorch_is_told_to_ask(self):
         done = self.recorded("import torch", BEFORE="False")
         self.assertEqual(done.stdout, "before\ntorch 1\n")
-        self.assertIn("PyTorch's profiler was to record, but the process ended", done.stderr)
+        self.assertIn("the process ended before PyTorch's profiler asked what to record", done.stderr)
         done = self.recorded("import torch", BEFORE="raise")
         self.assertEqual(done.stdout, "before\ntorch 1\n")
-        sentence = "telltale: PyTorch's own profiler records, since telltale cannot in this Python: no compiler\n"
+        sentence = "telltale: PyTorch's own profiler records instead, since telltale cannot record in this Python: no compiler\n"
         self.assertTrue(done.stderr.startswith(sentence), done.stderr)
 
     def test_a_package_that_does_not_import_is_no_harm(self):

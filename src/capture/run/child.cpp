@@ -1,4 +1,4 @@
-#include "cli/record_child.h"
+#include "capture/run/child.h"
 
 #include <fmt/format.h>
 #include <spawn.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace telltale::cli {
+namespace telltale::capture {
 namespace {
 
 sigset_t caught_signals() {
@@ -43,7 +43,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 StartFailure why_not_started(const std::string& program, int reason) {
   if (reason == ENOENT && program.find('/') == std::string::npos)
     return {fmt::format("there is no command '{}'", program), 127};
-  return {fmt::format("'{}' could not be started: {}", program, std::strerror(reason)), reason == ENOENT ? 127 : 126};
+  return {fmt::format("cannot start '{}': {}", program, std::strerror(reason)), reason == ENOENT ? 127 : 126};
 }
 
 }  // namespace
@@ -99,4 +99,4 @@ std::optional<Ending> Child::ending() const {
 
 void Child::send(int signal) const { kill(pid_, signal); }
 
-}  // namespace telltale::cli
+}  // namespace telltale::capture

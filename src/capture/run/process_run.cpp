@@ -1,4 +1,4 @@
-#include "cli/record_process.h"
+#include "capture/run/process_run.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -9,14 +9,13 @@
 #include <chrono>
 #include <csignal>
 #include <iterator>
-#include <system_error>
+#include <utility>
 
 #include "capture/kineto/endpoint.h"
-#include "cli/record_child.h"
-#include "cli/record_engine.h"
-#include "cli/record_results.h"
+#include "capture/run/child.h"
+#include "capture/run/engine.h"
 
-namespace telltale::cli {
+namespace telltale::capture {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,29 +32,29 @@ std::string why_unreachable(int pid) {
 }
 
 // Traces are taken from a folder of our own that the process's user may write to.
-void give_to_owner_of(int pid, const fs::path& folder) {
+void give_to_owner_of(int pid, const fs::path& folder, const Say& say) {
   struct stat owner{};
   if (geteuid() != 0 || stat(fmt::format("/proc/{}", pid).c_str(), &owner) != 0) return;
   if (chown(folder.c_str(), owner.st_uid, owner.st_gid) != 0) say("the process may not be able to write its trace");
 }
 
-Result<capture::Endpoint> endpoint_for(int pid) {
+Result<Endpoint> endpoint_for(int pid) {
   const auto folder = variable_of(pid, "KINETO_IPC_SOCKET_DIR");
-  return folder && !folder->empty() ? capture::Endpoint::in_folder(*folder) : capture::Endpoint::with_abstract_name();
+  return folder && !folder->empty() ? Endpoint::in_folder(*folder) : Endpoint::with_abstract_name();
 }
 
 std::string why_silent(int pid) {
   const bool has_variable = variable_of(pid, "KINETO_USE_DAEMON").has_value();
-  return fmt::format("process {} did not ask within {} s: {}", pid, kLongestWaitForRequest.count(),
+  return fmt::format("process {} did not ask what to record within {} s: {}", pid, kLongestWaitForRequest.count(),
                      has_variable ? "it has not imported torch, or another program answers it"
                                   : "it was not started with KINETO_USE_DAEMON=1");
 }
 
 // Serves the process until its trace is there.
-class Attachment {
+class ProcessRun {
  public:
-  Attachment(int pid, capture::Endpoint& endpoint, capture::CapturePlan plan)
-      : pid_(pid), endpoint_(endpoint), clients_(std::move(plan), is_worth_having) {}
+  ProcessRun(int pid, Endpoint& endpoint, CapturePlan plan, const Say& say)
+      : pid_(pid), endpoint_(endpoint), clients_(std::move(plan), is_worth_having), say_(say) {}
 
   // What interrupted us; 0 when nothing did.
   Result<int> wait() {
@@ -63,10 +62,11 @@ class Attachment {
     while (!clients_.all_are_recorded(Clock::now()) && kill(pid_, 0) == 0) {
       if (const int signal = wait_for_something()) return signal;
       const bool had_asked = !clients_.clients().empty();
-      endpoint_.serve([this](const capture::ConfigurationRequest& request) {
+      endpoint_.serve([this](const ConfigurationRequest& request) {
         return request.pids.front() == pid_ ? clients_.answer(request, Clock::now()) : std::string();
       });
-      if (!had_asked && !clients_.clients().empty()) say("it has asked, and was told what to record");
+      if (!had_asked && !clients_.clients().empty())
+        say_(fmt::format("process {} asked, and was told what to record", pid_));
       if (clients_.clients().empty() && Clock::now() > deadline) return failure(why_silent(pid_));
     }
     return 0;
@@ -82,31 +82,29 @@ class Attachment {
   }
 
   int pid_;
-  capture::Endpoint& endpoint_;
-  capture::ClientList clients_;
+  Endpoint& endpoint_;
+  ClientList clients_;
+  const Say& say_;
   SignalQueue signals_;
 };
 
 }  // namespace
 
-Result<ExitCode> record_process(const RecordOptions& options, const OutputName& name, const GlobalOptions& globals) {
+Result<ProcessOutcome> run_process(const RecordOptions& options, const WorkFolder& work, const Say& say) {
   const int pid = *options.pid;
   if (const std::string reason = why_unreachable(pid); !reason.empty()) return failure(reason);
   auto endpoint = endpoint_for(pid);
   if (!endpoint) return std::unexpected(endpoint.error());
-  const WorkFolder work;
-  if (work.path().empty()) return failure("no temporary folder could be made in /tmp");
-  give_to_owner_of(pid, work.path());
+  give_to_owner_of(pid, work.path(), say);
   const auto started = fs::file_time_type::clock::now();
 
   say(fmt::format("waiting for process {} to ask what to record (every 5 s by default) …", pid));
-  const auto interruption = Attachment(pid, *endpoint, capture_plan(options, work.path() / "trace.json")).wait();
+  const auto interruption = ProcessRun(pid, *endpoint, capture_plan(options, work.path() / "trace.json"), say).wait();
   if (!interruption) return std::unexpected(interruption.error());
-  const auto files = kept_files(gathered(work.path(), "trace", started - std::chrono::seconds(2)));
-  if (!files.empty()) finish_recording(files, name, options, globals);
-  if (*interruption != 0) return static_cast<ExitCode>(128 + *interruption);
-  if (files.empty()) return failure(fmt::format("process {} ended before its trace was complete", pid));
-  return kDone;
+  ProcessOutcome outcome{*interruption, kept_files(gathered(work.path(), "trace", started - kClockSlack))};
+  if (outcome.files.empty() && outcome.interruption == 0)
+    return failure(fmt::format("process {} ended before its trace was complete", pid));
+  return outcome;
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale::capture

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-namespace telltale::cli {
+namespace telltale::capture {
 
 // Takes the signals that would end us while a command, or another process, is being recorded; as they were afterwards.
 class SignalQueue {
@@ -67,4 +67,4 @@ class Child {
   pid_t pid_;
 };
 
-}  // namespace telltale::cli
+}  // namespace telltale::capture

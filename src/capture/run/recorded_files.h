@@ -1,9 +1,10 @@
-// How the files of a recording are called, while processes write them and in the end.
+// The files of a recording: how they are called while processes write them and in the end, and which are kept.
 //
 // Each process writes a file with its pid in the name; when there was one process, its file gets the name that was
 // asked for. Nothing here writes; the last two functions delete.
 #pragma once
 
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -13,7 +14,7 @@
 
 #include "base/error.h"
 
-namespace telltale::cli {
+namespace telltale::capture {
 
 // "telltale_train_20261115-130837" for `python train.py`.
 std::string default_stem(const std::vector<std::string>& command, const std::tm& now);
@@ -47,9 +48,15 @@ struct RecordedFile {
 // What a file in the recording's folder is, by its name; nothing when it is none of this recording's.
 std::optional<RecordedFile> recognized(const std::filesystem::path& path, const std::string& stem);
 
+// A file's time may be that much earlier than when it was written: clocks of file systems are coarser than ours.
+inline constexpr std::chrono::seconds kClockSlack{2};
+
 // All files of the recording in a folder that were written after `since`, in the order of their processes.
 std::vector<RecordedFile> gathered(const std::filesystem::path& folder, const std::string& stem,
                                    std::filesystem::file_time_type since);
+
+// Whether a recording of our adapter's has been closed.
+bool is_complete(const std::filesystem::path& recording);
 
 // Whether there is such a trace of PyTorch's profiler, with something in it. One of a time when the program had not
 // begun its work is deleted, so that another one takes its place.
@@ -59,4 +66,4 @@ bool is_worth_having(const std::string& trace_file);
 // one of the same process. The others are deleted.
 std::vector<RecordedFile> kept_files(const std::vector<RecordedFile>& files);
 
-}  // namespace telltale::cli
+}  // namespace telltale::capture

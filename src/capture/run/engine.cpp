@@ -1,31 +1,27 @@
-#include "cli/record_engine.h"
+#include "capture/run/engine.h"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
 
 #include "capture/kineto/configuration.h"
 
-namespace telltale::cli {
+namespace telltale::capture {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kInjection = "telltale/_inject";
 
 // PyTorch's profiler starts and stops in the middle of an optimizer's step, so that n of its steps hold n - 1 that are
 // whole.
 constexpr int kOneMore = 1;
 // It keeps everything in memory until it writes, so that it gets a few steps where nothing else is
 // said.
-constexpr capture::StepWindow kDefaultSteps = {.skipped = 4, .warmup = 2, .recorded = 5 + kOneMore};
+constexpr StepWindow kDefaultSteps = {.skipped = 4, .warmup = 2, .recorded = 5 + kOneMore};
 constexpr std::chrono::milliseconds kDefaultDuration{3000};
 
 std::string variable(const char* name) {
@@ -35,24 +31,11 @@ std::string variable(const char* name) {
 
 bool has_package(const fs::path& folder) {
   std::error_code error;
-  return fs::exists(folder / kInjection / "sitecustomize.py", error);
+  return fs::exists(injection_folder(folder) / "sitecustomize.py", error);
 }
 
 bool is_nvidia_device(const std::string& name) {
   return name.starts_with("nvidia") && name.size() > 6 && name[6] >= '0' && name[6] <= '9';
-}
-
-nlohmann::json schedule_json(const Schedule& schedule) {
-  return {{"skip_first", schedule.skip_first},
-          {"wait", schedule.wait},
-          {"warmup", schedule.warmup},
-          {"active", schedule.active},
-          {"repeat", schedule.repeat}};
-}
-
-template <typename T>
-nlohmann::json value_or_null(const std::optional<T>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json();
 }
 
 }  // namespace
@@ -81,51 +64,30 @@ EngineChoice chosen_engine(Engine wanted, bool has_gpu, const std::optional<fs::
   if (python) return {Engine::kTelltale, *python, {}};
   return {Engine::kKineto,
           {},
-          "the Python package telltale does not stand beside this program (TELLTALE_PYTHON can name its folder), so "
-          "that PyTorch's own profiler records"};
+          "the Python package telltale is not installed beside this program (TELLTALE_PYTHON can name its folder)"};
 }
 
-WorkFolder::WorkFolder() {
-  // Not TMPDIR, which may be long: see capture::kMaxFolderLength.
-  for (const char* where : {"/tmp", "/dev/shm", "/var/tmp"}) {
-    std::string name = std::string(where) + "/telltale-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) continue;
-    path_ = name;
-    return;
-  }
-}
-
-WorkFolder::~WorkFolder() {
-  std::error_code error;
-  if (!path_.empty()) fs::remove_all(path_, error);
-}
-
-std::string attachment_text(const RecordOptions& options, const OutputName& name, const EngineChoice& choice,
-                            const fs::path& marks) {
-  const auto schedule = schedule_of(options);
-  const nlohmann::json attachment = {
-      {"engine", choice.engine == Engine::kKineto ? "kineto" : "telltale"},
-      {"path", (name.folder / (name.stem + "_%p.tell")).string()},
-      {"package", choice.python.string()},
-      {"marks", marks.string()},
-      {"steps", value_or_null(options.steps)},
-      {"schedule", schedule ? schedule_json(*schedule) : nlohmann::json()},
-      {"seconds", value_or_null(options.seconds)},
-      {"shapes", options.with_shapes},
-      {"stacks", options.with_stacks},
-      {"memory", options.with_memory},
-      {"memory_limit", value_or_null(options.memory_limit)},
-  };
-  return attachment.dump();
+Attachment attachment_for(const RecordOptions& options, const OutputName& name, const EngineChoice& choice,
+                          const fs::path& marks) {
+  return {.engine = choice.engine == Engine::kKineto ? "kineto" : "telltale",
+          .path = name.folder / (name.stem + "_%p.tell"),
+          .package = choice.python,
+          .marks = marks,
+          .schedule = schedule_of(options),
+          .seconds = options.seconds,
+          .shapes = options.with_shapes,
+          .stacks = options.with_stacks,
+          .memory = options.with_memory,
+          .memory_limit = options.memory_limit};
 }
 
 std::string kineto_log_file(const OutputName& name, const fs::path& work) {
   const std::string beside = name.folder / (name.stem + ".json");
-  return capture::is_plain_log_file(beside) ? beside : (work / "trace.json").string();
+  return is_plain_log_file(beside) ? beside : (work / "trace.json").string();
 }
 
-capture::CapturePlan capture_plan(const RecordOptions& options, const std::string& log_file) {
-  capture::CapturePlan plan;
+CapturePlan capture_plan(const RecordOptions& options, const std::string& log_file) {
+  CapturePlan plan;
   plan.log_file = log_file;
   plan.with_shapes = options.with_shapes;
   plan.with_stacks = options.with_stacks;
@@ -134,7 +96,7 @@ capture::CapturePlan capture_plan(const RecordOptions& options, const std::strin
     plan.duration = std::chrono::milliseconds(std::llround(*options.seconds * 1000));
   } else if (const auto schedule = schedule_of(options)) {
     const int skipped = schedule->skip_first + schedule->wait + schedule->warmup;
-    plan.steps = capture::StepWindow{skipped, schedule->warmup, schedule->active + kOneMore};
+    plan.steps = StepWindow{skipped, schedule->warmup, schedule->active + kOneMore};
   } else {
     plan.steps = kDefaultSteps;
     plan.duration = kDefaultDuration;
@@ -153,12 +115,6 @@ std::vector<std::string> kineto_variables(const fs::path& work, const std::strin
   return variables;
 }
 
-std::vector<std::string> adapter_variables(const EngineChoice& choice, const std::string& attachment) {
-  const std::string others = variable("PYTHONPATH");
-  return {"TELLTALE_ATTACH=" + attachment,
-          "PYTHONPATH=" + (choice.python / kInjection).string() + (others.empty() ? "" : ":" + others)};
-}
-
 std::optional<std::string> variable_of(int pid, const std::string& name) {
   std::ifstream file(fmt::format("/proc/{}/environ", pid), std::ios::binary);
   std::string entry;
@@ -171,7 +127,7 @@ void write_client_configuration(const fs::path& path) {
   const std::string own = variable("KINETO_CONFIG");
   std::ifstream existing(own.empty() ? "/etc/libkineto.conf" : own);
   const std::string lines{std::istreambuf_iterator<char>(existing), std::istreambuf_iterator<char>()};
-  std::ofstream(path) << capture::client_configuration(lines);
+  std::ofstream(path) << client_configuration(lines);
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale::capture

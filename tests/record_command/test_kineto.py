@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from telltale_record import PROGRAM, ROOT, RecordTest, main
+from record_test import PROGRAM, ROOT, RecordTest, main
 
 CLIENT = Path(__file__).with_name("kineto_client.py")
 
@@ -67,7 +67,7 @@ class ACommand(Kineto):
         self.assertEqual(done.returncode, 137)
         self.assertEqual(self.written(), ["run.json"])
         self.assertIn("ended by signal 9", done.stderr)
-        self.assertIn("ended while the file was being written", done.stderr)
+        self.assertIn("ended while it wrote the file", done.stderr)
         self.assertIn("A step takes", done.stderr)
 
     def test_rubbish_does_no_harm(self):
