@@ -8,12 +8,12 @@ add_custom_target(threaded_tests)
 # the longest part of that build with -O3.
 set(TELLTALE_TEST_OPTIONS $<$<CONFIG:Release>:-Og>)
 
-# GoogleTest's header, compiled once for all test programs: it is half of what compiling a test costs.
+# GoogleTest's header and what it leaves out, compiled once for all test programs: half of what compiling a test costs.
 file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/test_headers.cpp" CONTENT "")
 add_library(telltale_test_headers OBJECT "${CMAKE_BINARY_DIR}/test_headers.cpp")
 target_link_libraries(telltale_test_headers PRIVATE GTest::gmock_main)
 target_compile_options(telltale_test_headers PRIVATE ${TELLTALE_TEST_OPTIONS})
-target_precompile_headers(telltale_test_headers PRIVATE <gtest/gtest.h>)
+target_precompile_headers(telltale_test_headers PRIVATE <gtest/gtest.h> ${TELLTALE_COMMON_HEADERS})
 
 # Sources of or for tests, compiled and linked as such.
 function(telltale_compile_as_test target sees libraries)
