@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/json_text.h"
-#include "formats/kineto/object_text.h"
+#include "formats/output/json_parts.h"
 
 namespace telltale::kineto {
 namespace {

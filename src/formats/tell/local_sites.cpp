@@ -58,10 +58,16 @@ LocalSites::LocalSites(const Sites& sites, LocalNames& names)
   lost_.async.kind = Kind::kAsync;
 }
 
-const LocalSite& LocalSites::of(const Site* site) {
+const LocalSite& LocalSites::looked_up(std::uint64_t number) {
+  const Site* site = sites_.site(number);
   if (site == nullptr) return lost_;
   std::optional<LocalSite>& known = known_[site->index];
   if (!known) known = made_of(*site);
+  constexpr std::uint64_t kSmallNumbers = 1 << 16;
+  if (number < kSmallNumbers) {
+    if (number >= by_number_.size()) by_number_.resize(number + 1);
+    by_number_[number] = &*known;
+  }
   return *known;
 }
 

@@ -70,10 +70,11 @@ void RecordDecoder::decode_record(Chunk& chunk) {
   const std::uint64_t difference = chunk.columns.times.varint();
   std::uint64_t& time = has_own_time(type) ? chunk.own_time : chunk.other_time;
   time += static_cast<std::uint64_t>(unzigzag(difference));
-  const Site* described = has_site(type) ? definitions_.sites.site(number) : nullptr;
-  if (described == nullptr && has_site(type)) chunk.decoded.lacks_sites = true;
-  if (described == nullptr && has_fields(type)) chunk.has_values = false;
-  const LocalSite& site = sites_.of(described);
+  const LocalSite& site = has_site(type) ? sites_.of(number) : sites_.none();
+  if (!site.is_known && has_site(type)) {
+    chunk.decoded.lacks_sites = true;
+    if (has_fields(type)) chunk.has_values = false;
+  }
   switch (type) {
     case RecordType::kSpan:
       return decode_span(chunk, site, number);
@@ -228,7 +229,7 @@ std::optional<BatchRow> RecordDecoder::add_row(Chunk& chunk, const LocalSite& si
                                                TrackId track, std::optional<Span> span) {
   EventBatch& batch = chunk.decoded.block.batch;
   const bool has_values = side.has_values && chunk.has_values;
-  values_.clear();
+  if (has_values || side.has_details) values_.clear();
   if (has_values) fields_.read(side.plan, chunk.columns.values, values_);
   if (!span) {
     note(chunk, Anomaly::kMissingTime, site.name);
@@ -239,15 +240,17 @@ std::optional<BatchRow> RecordDecoder::add_row(Chunk& chunk, const LocalSite& si
   batch.offsets.push_back(chunk.offset);
   if (site.source) batch.sources.push_back({row, *site.source});
   if (side.category != kEmptyString) batch.categories.push_back({row, side.category});
-  if (has_values || side.has_details) {
+  if (side.has_details) {
     details_.select(batch, chunk.offset, site.name);
     details_.write(values_, side.kind, row);
+  } else if (has_values) {
+    batch.other_arguments.push_back({row, values_.others()});
   }
   return row;
 }
 
 void RecordDecoder::add_open_scope(std::uint64_t track, const OpenScope& scope, Nanoseconds end, EventBatch& into) {
-  const LocalSite& site = sites_.of(definitions_.sites.site(scope.site));
+  const LocalSite& site = sites_.of(scope.site);
   const LocalTrack place = local_track(track);
   const auto start = places_.time(place.clock, scope.start);
   if (!start) return into.anomalies.add(Anomaly::kMissingTime, 0, names_.strings[site.name]);

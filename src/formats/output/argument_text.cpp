@@ -1,43 +1,17 @@
-#include "formats/kineto/argument_text.h"
+#include "formats/output/argument_text.h"
 
 #include <array>
 #include <cmath>
-#include <string_view>
+#include <utility>
 
-#include "formats/kineto/spellings.h"
+namespace telltale {
 
-namespace telltale::kineto {
-namespace {
-
-constexpr std::string_view kOpening = R"(,"args":)";
-
-TextWriter& start(ObjectText& object, Attribute key) { return object.member(spelling_of(key)); }
-
-void add_text(ObjectText& object, Attribute key, std::string_view text) { start(object, key) << InJson{text}; }
-
-void add_number_unless(std::int64_t absent, ObjectText& object, Attribute key, std::int64_t number) {
-  if (number != absent) start(object, key) << number;
-}
-
-void add_real(ObjectText& object, Attribute key, float number) {
-  if (number != -1 && std::isfinite(number)) start(object, key) << number;
-}
-
-void add_sizes(ObjectText& object, Attribute key, const std::array<std::int32_t, 3>& sizes) {
-  start(object, key) << '[' << sizes[0] << ',' << sizes[1] << ',' << sizes[2] << ']';
-}
-
-}  // namespace
-
-ArgumentText::ArgumentText(const Trace& trace, CheckedJson& json, Links links)
-    : trace_(trace), json_(json), has_links_(links == Links::kWritten), details_(trace) {}
-
-void ArgumentText::write(EventId event, TextWriter& out) {
-  if (write_bare_value(event, out)) return;
-  ObjectText object(out, kOpening);
-  if (has_links_) write_links(event, object);
+void ArgumentText::write_host_side(EventId event, ObjectText& object) {
   write_operator(event, object);
   write_source(event, object);
+}
+
+void ArgumentText::write_rest(EventId event, ObjectText& object) {
   write_device_work(event, object);
   if (const CollectiveInfo* info = details_.collectives.find(event)) write_collective(*info, object);
   const StringId* others = details_.others.find(event);
@@ -46,37 +20,28 @@ void ArgumentText::write(EventId event, TextWriter& out) {
   object.members(json_.members(*others));
 }
 
-bool ArgumentText::write_bare_value(EventId event, TextWriter& out) {
+std::string_view ArgumentText::bare_value(EventId event) {
   const StringId* others = details_.others.find(event);
-  if (others == nullptr) return false;
+  if (others == nullptr) return {};
   const std::string_view text = json_.valid(*others);
-  if (text.empty() || text.starts_with('{')) return false;
-  out << kOpening << text;
-  return true;
+  return text.starts_with('{') ? std::string_view() : text;
 }
 
-// A launch carries a number, its device work the same one; operators carry another, and what they caused that one.
-void ArgumentText::write_links(EventId event, ObjectText& object) {
-  const Kind kind = trace_.events.kind[event];
-  const EventId cause = trace_.events.cause[event];
-  const auto add = [&](Attribute key, EventId named) {
-    if (named != kNoEvent) start(object, key) << link_number(named);
-  };
-  bool is_named = cause == kNoEvent;
-  if (kind == Kind::kOperator) {
-    add(Attribute::kExternalId, event);
-    is_named = true;  // by the sequence number: see write_operator
-  } else if (is_api_call(kind)) {
-    const EventId around = trace_.operator_of(event);
-    add(Attribute::kExternalId, around);
-    add(Attribute::kCorrelation, event);
-    is_named |= cause == around;
-  } else if (is_on_device(kind) && kind != Kind::kDeviceAnnotation && cause != kNoEvent) {
-    add(Attribute::kExternalId, trace_.operator_of(event));
-    if (is_api_call(trace_.events.kind[cause])) add(Attribute::kCorrelation, cause);
-    is_named = is_api_call(trace_.events.kind[cause]) || trace_.events.kind[cause] == Kind::kOperator;
-  }
-  if (!is_named) ++unnamed_causes_;
+void ArgumentText::add_text(ObjectText& object, Attribute attribute, std::string_view text) {
+  start(object, attribute) << InJson{text};
+}
+
+void ArgumentText::add_number_unless(std::int64_t absent, ObjectText& object, Attribute attribute,
+                                     std::int64_t number) {
+  if (number != absent) start(object, attribute) << number;
+}
+
+void ArgumentText::add_real(ObjectText& object, Attribute attribute, float number) {
+  if (number != -1 && std::isfinite(number)) start(object, attribute) << number;
+}
+
+void ArgumentText::add_sizes(ObjectText& object, Attribute attribute, const std::array<std::int32_t, 3>& sizes) {
+  start(object, attribute) << '[' << sizes[0] << ',' << sizes[1] << ',' << sizes[2] << ']';
 }
 
 void ArgumentText::write_operator(EventId event, ObjectText& object) {
@@ -122,7 +87,6 @@ void ArgumentText::write_source(EventId event, ObjectText& object) {
 }
 
 void ArgumentText::write_device_work(EventId event, ObjectText& object) {
-  if (has_links_ && is_on_device(trace_.events.kind[event])) write_stream(event, object);
   if (const KernelInfo* info = details_.kernels.find(event)) {
     const KernelLaunch& launch = trace_.kernel_launches[info->launch];
     add_number_unless(-1, object, Attribute::kRegisters, launch.registers_per_thread);
@@ -145,19 +109,10 @@ void ArgumentText::write_device_work(EventId event, ObjectText& object) {
   }
 }
 
-void ArgumentText::write_stream(EventId event, ObjectText& object) {
-  const Track& track = trace_.tracks[trace_.events.track[event]];
-  // On an annotation, which is no work, they would make readers count it as such.
-  const bool is_work = trace_.events.kind[event] != Kind::kDeviceAnnotation;
-  if (is_work || trace_.processes[track.process].native_id != track.device)
-    start(object, Attribute::kDevice) << track.device;
-  if (is_work) start(object, Attribute::kStream) << track.native_id;
-}
-
 void ArgumentText::write_copy(EventId event, const CopyInfo& copy, ObjectText& object) {
   if (copy.bytes == -1) return;
   start(object, Attribute::kBytes) << copy.bytes;
-  // Says nothing new, but Kineto writes it and readers of its files look for it.
+  // Says nothing new, but profilers write it and readers of their files look for it.
   const Nanoseconds duration = trace_.events.duration[event];
   if (duration > 0)
     start(object, Attribute::kBandwidth) << static_cast<double>(copy.bytes) / static_cast<double>(duration);
@@ -188,4 +143,4 @@ void ArgumentText::write_collective(const CollectiveInfo& info, ObjectText& obje
   if (info.is_async != -1) start(object, Attribute::kIsAsync) << (info.is_async != 0 ? "true" : "false");
 }
 
-}  // namespace telltale::kineto
+}  // namespace telltale

@@ -1,10 +1,10 @@
-#include "formats/kineto/checked_json.h"
+#include "formats/output/json_parts.h"
 
 #include <utility>
 
 #include "base/json_text.h"
 
-namespace telltale::kineto {
+namespace telltale {
 
 std::string_view CheckedJson::valid(StringId id) {
   State& state = states_[id];
@@ -28,4 +28,4 @@ std::string_view CheckedJson::members(StringId id) {
   return text.starts_with('{') ? text.substr(1, text.size() - 2) : std::string_view();
 }
 
-}  // namespace telltale::kineto
+}  // namespace telltale
