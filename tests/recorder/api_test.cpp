@@ -20,10 +20,10 @@ class ApiTest : public RecordingTest {
  protected:
   void start() {
     const telltale_options options = this->options();
-    ASSERT_EQ(telltale_start(&options), TELLTALE_OK) << telltale_error_text();
+    ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK) << telltale_error_text();
   }
   Trace stop() {
-    EXPECT_EQ(telltale_stop(), TELLTALE_OK) << telltale_error_text();
+    EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK) << telltale_error_text();
     return read_recording(path());
   }
   static std::string values_of(const Trace& trace, EventId event) {
@@ -180,9 +180,9 @@ TEST_F(ApiTest, threads_have_the_names_they_gave_themselves) {
 
 TEST_F(ApiTest, spans_of_a_device_have_its_clock_and_find_their_launch) {
   start();
-  const telltale_track description = {"stream 7", TELLTALE_TRACK_STREAM, TELLTALE_CLOCK_MONOTONIC_NS, 0, 0, 7};
+  const telltale_track description = {"stream 7", TELLTALE_TRACK_TYPE_STREAM, TELLTALE_CLOCK_MONOTONIC_NS, 0, 0, 7};
   const std::uint32_t stream = telltale_make_track(&description);
-  const telltale_field correlation[] = {{"correlation", TELLTALE_INTEGER, 0}};
+  const telltale_field correlation[] = {{"correlation", TELLTALE_FIELD_TYPE_INTEGER, 0}};
   telltale_site launch = {"cudaLaunchKernel", "", "", "", correlation, 1, 0, TELLTALE_KIND_RUNTIME, 0};
   telltale_site kernel = {"gemm", "", "", "", nullptr, 0, 0, TELLTALE_KIND_KERNEL, 0};
   const telltale_scope scope = telltale_begin(&launch);
@@ -190,9 +190,9 @@ TEST_F(ApiTest, spans_of_a_device_have_its_clock_and_find_their_launch) {
   value.integer = 42;
   telltale_end_with(&scope, &value);
   const auto begin = static_cast<std::uint64_t>(monotonic_ns());
-  EXPECT_EQ(telltale_span_at(stream, &kernel, begin, begin + 5000, 42, nullptr), 1);
-  EXPECT_EQ(telltale_begin_at(stream, &kernel, begin + 6000, 0, nullptr), 1);
-  EXPECT_EQ(telltale_end_at(stream, begin + 8000), 1);
+  EXPECT_EQ(telltale_span_at(stream, &kernel, begin, begin + 5000, 42, nullptr), TELLTALE_STATUS_OK);
+  EXPECT_EQ(telltale_begin_at(stream, &kernel, begin + 6000, 0, nullptr), TELLTALE_STATUS_OK);
+  EXPECT_EQ(telltale_end_at(stream, begin + 8000), TELLTALE_STATUS_OK);
   const Trace trace = stop();
   const std::vector<EventId> kernels = events_named(trace, "gemm");
   ASSERT_EQ(kernels.size(), 2u);
@@ -225,8 +225,18 @@ TEST_F(ApiTest, a_scope_that_is_abandoned_leaves_no_trace) {
   EXPECT_EQ(events_named(trace, "given up").size(), 0u);
 }
 
+TEST_F(ApiTest, a_scope_of_an_earlier_session_is_not_open_in_the_next) {
+  static telltale_site site = TELLTALE_SITE("of the first");
+  start();
+  const telltale_scope scope = telltale_begin(&site);
+  EXPECT_EQ(count_of(stop(), "of the first"), 1u) << "where it was still open";
+  start();
+  EXPECT_EQ(count_of(stop(), "of the first"), 0u);
+  telltale_scope_abandon(scope.start);
+}
+
 TEST_F(ApiTest, values_may_be_texts_that_records_share) {
-  const telltale_field fields[] = {{"phase", TELLTALE_NAME, 0}, {"n", TELLTALE_INTEGER, 0}};
+  const telltale_field fields[] = {{"phase", TELLTALE_FIELD_TYPE_NAME, 0}, {"n", TELLTALE_FIELD_TYPE_INTEGER, 0}};
   telltale_site site = {"work", "", "", "", fields, 2, 0, TELLTALE_KIND_SCOPE, 0};
   start();
   for (const char* phase : {"prefill", "decode", ""}) {
@@ -282,7 +292,14 @@ TEST_F(ApiTest, names_made_at_run_time_are_shared) {
 TEST_F(ApiTest, a_session_tells_of_each_complete_file) {
   std::vector<std::string> ready;
   telltale_options options = this->options();
-  options.schedule = {.skip_first = 0, .wait = 1, .warmup = 0, .active = 1, .repeat = 2, .skip_first_wait = 0};
+  const telltale_schedule schedule = {.size = sizeof(telltale_schedule),
+                                      .skip_first = 0,
+                                      .wait = 1,
+                                      .warmup = 0,
+                                      .active = 1,
+                                      .repeat = 2,
+                                      .skip_first_wait = 0};
+  options.schedule = &schedule;
   options.user = &ready;
   options.on_ready = [](const char* file, void* user) {
     // It is complete, and the session's own functions may be called.
@@ -290,7 +307,7 @@ TEST_F(ApiTest, a_session_tells_of_each_complete_file) {
     statistics();
     static_cast<std::vector<std::string>*>(user)->push_back(file);
   };
-  ASSERT_EQ(telltale_start(&options), TELLTALE_OK);
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
   std::vector<std::size_t> told_after;
   for (int step = 0; step < 5; ++step) {
     TELLTALE_INSTANT("mark");
@@ -304,23 +321,87 @@ TEST_F(ApiTest, a_session_tells_of_each_complete_file) {
 
 TEST_F(ApiTest, stopping_while_warming_up_leaves_no_file) {
   telltale_options options = this->options();
-  options.schedule = {.skip_first = 0, .wait = 0, .warmup = 2, .active = 1, .repeat = 1, .skip_first_wait = 0};
-  ASSERT_EQ(telltale_start(&options), TELLTALE_OK);
+  const telltale_schedule schedule = {.size = sizeof(telltale_schedule),
+                                      .skip_first = 0,
+                                      .wait = 0,
+                                      .warmup = 2,
+                                      .active = 1,
+                                      .repeat = 1,
+                                      .skip_first_wait = 0};
+  options.schedule = &schedule;
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
   telltale_step();
   TELLTALE_INSTANT("mark");
-  EXPECT_EQ(telltale_stop(), TELLTALE_OK);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
   EXPECT_TRUE(files().empty());
 }
 
+// telltale_options as a program has it that was compiled when there was no more to choose.
+struct OlderOptions {
+  std::size_t size;
+  const char* path;
+  const telltale_schedule* schedule;
+  unsigned char others[8];  // memory of the program's own, behind the struct
+};
+
+TEST_F(ApiTest, a_program_compiled_with_smaller_options_is_recorded) {
+  OlderOptions older;
+  constexpr std::size_t kSize = offsetof(OlderOptions, others);
+  std::memset(&older, 0xa5, sizeof older);
+  telltale_default_options(reinterpret_cast<telltale_options*>(&older), kSize);
+  EXPECT_EQ(older.size, kSize);
+  const std::string file = path("older.tell");
+  older.path = file.c_str();
+  ASSERT_EQ(telltale_start(reinterpret_cast<const telltale_options*>(&older)), TELLTALE_STATUS_OK);
+  TELLTALE_INSTANT("mark");
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
+  EXPECT_EQ(count_of(read_recording(file), "mark"), 1u);
+  for (const unsigned char byte : older.others) EXPECT_EQ(byte, 0xa5);
+}
+
+TEST_F(ApiTest, a_program_compiled_with_smaller_statistics_gets_what_fits) {
+  start();
+  TELLTALE_INSTANT("mark");
+  stop();
+  telltale_statistics counts;
+  std::memset(&counts, 0xa5, sizeof counts);
+  telltale_get_statistics(&counts, offsetof(telltale_statistics, dropped));
+  EXPECT_EQ(counts.recorded, 1u);
+  EXPECT_EQ(counts.dropped, 0xa5a5a5a5a5a5a5a5u);
+}
+
+TEST_F(ApiTest, what_is_emitted_while_nothing_is_recorded_is_said_to_be_gone) {
+  static telltale_site site = TELLTALE_SITE("nowhere");
+  const telltale_scope scope = telltale_begin(&site);
+  EXPECT_EQ(telltale_end(&scope), TELLTALE_STATUS_NOT_RECORDING);
+  EXPECT_EQ(telltale_instant(&site, nullptr), TELLTALE_STATUS_NOT_RECORDING);
+  EXPECT_EQ(telltale::allocated(&site, 1), TELLTALE_STATUS_NOT_RECORDING);
+  start();
+  EXPECT_EQ(telltale_instant(&site, nullptr), TELLTALE_STATUS_OK);
+  EXPECT_EQ(telltale::allocated(&site, 1), TELLTALE_STATUS_OK);
+}
+
+TEST_F(ApiTest, one_line_may_have_several_scopes) {
+  start();
+  {
+    const int n = 1;
+    // clang-format off
+    TELLTALE_SCOPE("first"); TELLTALE_SCOPE("second", n); TELLTALE_ANNOTATION("third", n, n + 1);
+    // clang-format on
+  }
+  const Trace trace = stop();
+  for (const char* name : {"first", "second", "third"}) EXPECT_EQ(count_of(trace, name), 1u) << name;
+}
+
 TEST_F(ApiTest, misuse_is_answered_with_a_sentence) {
-  EXPECT_EQ(telltale_stop(), TELLTALE_NOT_STARTED);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_NOT_STARTED);
   EXPECT_STREQ(telltale_error_text(), "no session has been started");
-  EXPECT_EQ(telltale_step(), TELLTALE_NOT_STARTED);
-  EXPECT_EQ(telltale_flush(), TELLTALE_NOT_STARTED);
+  EXPECT_EQ(telltale_step(), TELLTALE_STATUS_NOT_STARTED);
+  EXPECT_EQ(telltale_flush(), TELLTALE_STATUS_NOT_STARTED);
   start();
   const telltale_options options = this->options();
-  EXPECT_EQ(telltale_start(&options), TELLTALE_ALREADY_STARTED);
-  EXPECT_EQ(telltale_dump(nullptr), TELLTALE_NOT_FLIGHT);
+  EXPECT_EQ(telltale_start(&options), TELLTALE_STATUS_ALREADY_STARTED);
+  EXPECT_EQ(telltale_dump(nullptr), TELLTALE_STATUS_NOT_FLIGHT);
 }
 
 }  // namespace

@@ -22,11 +22,11 @@ std::int64_t kilobytes(const std::string& key) {
 // The peak of a fresh process, so that what other tests used does not hide it.
 int grown_kilobytes(const telltale_options& options, std::uint64_t records) {
   const std::int64_t before = kilobytes("VmRSS");
-  if (telltale_start(&options) != TELLTALE_OK) return 255;
+  if (telltale_start(&options) != TELLTALE_STATUS_OK) return 255;
   for (std::uint64_t i = 0; i < records; ++i) {
     TELLTALE_SCOPE("work");
   }
-  if (telltale_stop() != TELLTALE_OK) return 254;
+  if (telltale_stop() != TELLTALE_STATUS_OK) return 254;
   const std::int64_t grown = kilobytes("VmHWM") - before;
   const std::int64_t allowed = static_cast<std::int64_t>(options.memory_limit >> 10) + (8 << 10);
   const telltale_statistics stats = statistics();
@@ -36,7 +36,8 @@ int grown_kilobytes(const telltale_options& options, std::uint64_t records) {
 }
 
 TEST_F(BoundedMemoryTest, stays_within_the_limit_and_eight_megabytes_for_a_hundred_times_the_limit) {
-  for (const telltale_policy policy : {TELLTALE_DROP_NEWEST, TELLTALE_DROP_OLDEST, TELLTALE_BLOCK}) {
+  for (const telltale_policy policy :
+       {TELLTALE_POLICY_DROP_NEWEST, TELLTALE_POLICY_DROP_OLDEST, TELLTALE_POLICY_BLOCK}) {
     telltale_options options = this->options();
     options.policy = policy;
     options.memory_limit = 1 << 20;

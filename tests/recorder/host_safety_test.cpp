@@ -24,10 +24,10 @@ using namespace std::chrono_literals;
 
 class HostSafetyTest : public RecordingTest {
  protected:
-  void start(telltale_fork_mode mode = TELLTALE_FORK_SILENT) {
+  void start(telltale_fork mode = TELLTALE_FORK_SILENT) {
     telltale_options options = this->options();
     options.fork_mode = mode;
-    ASSERT_EQ(telltale_start(&options), TELLTALE_OK) << telltale_error_text();
+    ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK) << telltale_error_text();
   }
 
   std::string run(const char* program) const {
@@ -41,7 +41,7 @@ void emit_child() { TELLTALE_SCOPE("child"); }
 
 // The sanitizer's allocator, unlike the C library's, does not survive a fork while another thread is in it, and the
 // writer gets its memory for compressing with the first chunk.
-void await_writer() { EXPECT_EQ(telltale_flush(), TELLTALE_OK); }
+void await_writer() { EXPECT_EQ(telltale_flush(), TELLTALE_STATUS_OK); }
 
 TEST_F(HostSafetyTest, a_forked_child_is_silent_and_leaves_the_file_alone) {
   start();
@@ -54,7 +54,7 @@ TEST_F(HostSafetyTest, a_forked_child_is_silent_and_leaves_the_file_alone) {
   }
   EXPECT_TRUE(wait_for(child).exited_with(0));
   emit_parent();
-  EXPECT_EQ(telltale_stop(), TELLTALE_OK);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
   const Trace trace = read_recording(path());
   EXPECT_EQ(count_of(trace, "parent"), 2u);
   EXPECT_EQ(count_of(trace, "child"), 0u);
@@ -72,7 +72,7 @@ TEST_F(HostSafetyTest, a_forked_child_can_have_a_file_of_its_own) {
     exit(0);
   }
   EXPECT_TRUE(wait_for(child).exited_with(0));
-  EXPECT_EQ(telltale_stop(), TELLTALE_OK);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
   const Trace theirs = read_recording(path("run." + std::to_string(child) + ".tell"));
   EXPECT_EQ(count_of(theirs, "child"), 1000u);
   EXPECT_EQ(count_of(theirs, "parent"), 0u);
@@ -89,7 +89,7 @@ TEST_F(HostSafetyTest, a_child_may_start_a_session_of_its_own) {
     telltale_options options = this->options();
     const std::string own = path("own.tell");
     options.path = own.c_str();
-    if (telltale_start(&options) != TELLTALE_OK) _exit(1);
+    if (telltale_start(&options) != TELLTALE_STATUS_OK) _exit(1);
     emit_child();
     _exit(telltale_stop());
   }
@@ -126,7 +126,7 @@ TEST_F(HostSafetyTest, forks_from_a_busy_process_with_many_threads_never_hang) {
   }
   is_over = true;
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(telltale_stop(), TELLTALE_OK);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
   const Trace trace = read_recording(path());
   EXPECT_EQ(count_of(trace, "parent") + dropped(trace), emitted);
   EXPECT_EQ(count_of(trace, "child"), 0u);
@@ -138,7 +138,7 @@ TEST_F(HostSafetyTest, exec_leaves_what_was_recorded_until_shortly_before) {
   if (child == 0) {
     telltale_options options = this->options();
     options.path = target.c_str();
-    if (telltale_start(&options) != TELLTALE_OK) _exit(1);
+    if (telltale_start(&options) != TELLTALE_STATUS_OK) _exit(1);
     emit_child();
     telltale_flush();
     execl("/bin/true", "/bin/true", nullptr);
@@ -154,7 +154,7 @@ TEST_F(HostSafetyTest, exit_in_the_middle_of_scopes_completes_the_file) {
   const pid_t child = fork();
   if (child == 0) {
     telltale_options options = this->options();
-    if (telltale_start(&options) != TELLTALE_OK) _exit(1);
+    if (telltale_start(&options) != TELLTALE_STATUS_OK) _exit(1);
     std::thread([] {
       while (true) emit_child();
     }).detach();
@@ -180,7 +180,7 @@ TEST_F(HostSafetyTest, exceptions_pass_through_scopes_and_end_them) {
     } catch (const std::runtime_error&) {
     }
   }
-  EXPECT_EQ(telltale_stop(), TELLTALE_OK);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
   const Trace trace = read_recording(path());
   EXPECT_EQ(count_of(trace, "outer"), 3u);
   EXPECT_EQ(count_of(trace, "inner"), 3u);
@@ -195,14 +195,14 @@ std::atomic<std::uint64_t> from_handler = 0;
 void emit_in_handler(int /*signal*/) {
   static telltale_site site = {"in handler", "", "", "", nullptr, 0, 0, TELLTALE_KIND_SCOPE, 0};
   const telltale_scope scope = telltale_begin(&site);
-  from_handler += telltale_end(&scope) != 0 ? 1 : 0;
+  from_handler += telltale_end(&scope) == TELLTALE_STATUS_OK ? 1 : 0;
 }
 
 TEST_F(HostSafetyTest, signal_handlers_may_emit_while_they_interrupt_the_recorder) {
   telltale_options options = this->options();
   options.memory_limit = 64 << 10;  // buffers change often, so handlers meet that, too
-  options.policy = TELLTALE_BLOCK;
-  ASSERT_EQ(telltale_start(&options), TELLTALE_OK);
+  options.policy = TELLTALE_POLICY_BLOCK;
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
   from_handler = 0;
   struct sigaction action{}, before{};
   action.sa_handler = emit_in_handler;
@@ -220,7 +220,7 @@ TEST_F(HostSafetyTest, signal_handlers_may_emit_while_they_interrupt_the_recorde
   is_over = true;
   emitting.join();
   sigaction(SIGUSR1, &before, nullptr);
-  EXPECT_EQ(telltale_stop(), TELLTALE_OK);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
   const Trace trace = read_recording(path());
   const telltale_statistics stats = statistics();
   EXPECT_GT(from_handler, 0u);
@@ -246,7 +246,7 @@ TEST_F(HostSafetyTest, a_canceled_thread_does_not_hold_up_the_end) {
   std::this_thread::sleep_for(10ms);
   pthread_cancel(thread);
   pthread_join(thread, nullptr);
-  EXPECT_EQ(telltale_stop(), TELLTALE_OK);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
   EXPECT_GT(count_of(read_recording(path()), "canceled"), 0u);
 }
 
@@ -277,16 +277,16 @@ TEST_F(HostSafetyTest, two_copies_in_one_process_record_to_two_files) {
   const auto other_stop = reinterpret_cast<decltype(&telltale_stop)>(dlsym(other, "telltale_stop"));
   const auto other_instant = reinterpret_cast<decltype(&telltale_instant)>(dlsym(other, "telltale_instant"));
   ASSERT_NE(other_start, &telltale_start) << "it is the same copy";
-  ASSERT_EQ(telltale_start(&options), TELLTALE_OK);
-  EXPECT_EQ(other_start(&options), TELLTALE_CANNOT_OPEN) << "both would write to one file";
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
+  EXPECT_EQ(other_start(&options), TELLTALE_STATUS_CANNOT_OPEN) << "both would write to one file";
   const std::string second = path("other.tell");
   options.path = second.c_str();
-  ASSERT_EQ(other_start(&options), TELLTALE_OK);
+  ASSERT_EQ(other_start(&options), TELLTALE_STATUS_OK);
   emit_parent();
   telltale_site site = {"other copy", "", "", "", nullptr, 0, 0, TELLTALE_KIND_SCOPE, 0};
-  EXPECT_EQ(other_instant(&site, nullptr), 1);
-  EXPECT_EQ(telltale_stop(), TELLTALE_OK);
-  EXPECT_EQ(other_stop(), TELLTALE_OK);
+  EXPECT_EQ(other_instant(&site, nullptr), TELLTALE_STATUS_OK);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
+  EXPECT_EQ(other_stop(), TELLTALE_STATUS_OK);
   EXPECT_EQ(count_of(read_recording(path()), "parent"), 1u);
   EXPECT_EQ(count_of(read_recording(path()), "other copy"), 0u);
   EXPECT_EQ(count_of(read_recording(second), "other copy"), 1u);

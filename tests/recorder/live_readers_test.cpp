@@ -29,7 +29,7 @@ void read_growing_prefixes(const std::string& path, const std::atomic<bool>& is_
 TEST_F(LiveReadersTest, see_a_consistent_prefix) {
   telltale_options options = this->options();
   options.flush_ms = 2;
-  ASSERT_EQ(telltale_start(&options), TELLTALE_OK);
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
   std::atomic<bool> is_over = false;
   std::atomic<int> reads = 0;
   std::vector<std::thread> readers;
@@ -41,7 +41,7 @@ TEST_F(LiveReadersTest, see_a_consistent_prefix) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_EQ(telltale_stop(), TELLTALE_OK);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
   is_over = true;
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(count_of(read_recording(path()), "numbered"), static_cast<std::uint64_t>(n));

@@ -100,7 +100,7 @@ void add_doubts_about_steps(const Facts& facts, std::vector<std::string>& reason
 Fix fix_for(const Facts& facts) {
   if (!facts.diagnosis.is_about_steps) {
     return {"other", "Record again; a recorder with more memory, or one that may wait, drops nothing.",
-            "+ options.memory_limit = 256 << 20;\n+ options.policy = TELLTALE_BLOCK;"};
+            "+ options.memory_limit = 256 << 20;\n+ options.policy = TELLTALE_POLICY_BLOCK;"};
   }
   if (facts.trace.format == "tell") {
     return {"other", "Record again: more steps, all of one kind, on a machine that does nothing else meanwhile.",

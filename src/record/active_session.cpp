@@ -1,4 +1,4 @@
-#include "record/session.h"
+#include "record/active_session.h"
 
 #include <unistd.h>
 
@@ -17,7 +17,7 @@
 
 namespace telltale::record {
 
-constinit Session session;
+constinit ActiveSession session;
 
 namespace {
 
@@ -27,7 +27,7 @@ constinit struct sigaction signal_before = {};
 
 void dump_on_signal(int /*signal*/) { writer.ask_for_dump(); }
 
-__attribute__((format(printf, 2, 3))) int fail(telltale_error error, const char* format, ...) {
+__attribute__((format(printf, 2, 3))) telltale_status fail(telltale_status status, const char* format, ...) {
   ThreadState* thread = current_thread != nullptr ? current_thread : new_thread();
   if (thread != nullptr) {
     va_list arguments;
@@ -35,31 +35,32 @@ __attribute__((format(printf, 2, 3))) int fail(telltale_error error, const char*
     vsnprintf(thread->error, sizeof thread->error, format, arguments);
     va_end(arguments);
   }
-  return error;
+  return status;
 }
 
 bool is_recording(telltale_action action) { return action >= TELLTALE_ACTION_RECORD; }
 
 }  // namespace
 
-int Session::start(const telltale_options& options) {
+telltale_status ActiveSession::start(const telltale_options& options) {
   make_ready();
   Lock lock(mutex_);
-  if (is_active_) return fail(TELLTALE_ALREADY_STARTED, "a session has been started already");
+  if (is_active_) return fail(TELLTALE_STATUS_ALREADY_STARTED, "a session has been started already");
   if (const char* problem = take_options(options, settings_))
-    return fail(TELLTALE_BAD_OPTIONS, "nothing is recorded: %s", problem);
+    return fail(TELLTALE_STATUS_BAD_OPTIONS, "nothing is recorded: %s", problem);
+  settings_.began = ticks_now();
   forget_last_session();
   owner.store(getpid(), std::memory_order_relaxed);
   is_active_ = true;
-  const int error = change_to(telltale_schedule_action(&settings_.schedule, 0));
-  if (error != 0) is_active_ = false;
-  if (error == 0 && settings_.flight_signal != 0) watch_signal();
+  const telltale_status status = change_to(telltale_schedule_action(settings_.schedule_or_null(), 0));
+  if (status != TELLTALE_STATUS_OK) is_active_ = false;
+  if (status == TELLTALE_STATUS_OK && settings_.flight_signal != 0) watch_signal();
   begin_step();
-  return error;
+  return status;
 }
 
 // The mutex is held, here and below.
-void Session::forget_last_session() {
+void ActiveSession::forget_last_session() {
   std::memset(lost_before_, 0, sizeof lost_before_);
   writer.reset_statistics();
   losses.reset();
@@ -69,12 +70,12 @@ void Session::forget_last_session() {
   action_ = TELLTALE_ACTION_NONE;
 }
 
-void Session::begin_step() {
+void ActiveSession::begin_step() {
   step_start_ = ticks_now();
   step_start_ns_ = clock_ns(CLOCK_MONOTONIC);
 }
 
-int Session::change_to(telltale_action next) {
+telltale_status ActiveSession::change_to(telltale_action next) {
   if (action_ == TELLTALE_ACTION_RECORD_AND_SAVE) {
     end_file(tell::EndReason::kCycleEnded);
     strcpy(ready_path_, path_);
@@ -83,31 +84,32 @@ int Session::change_to(telltale_action next) {
       mutex_.unlock();
       call_on_ready();
       mutex_.lock();
-      if (!is_active_) return TELLTALE_OK;
+      if (!is_active_) return TELLTALE_STATUS_OK;
     }
   }
-  int error = TELLTALE_OK;
-  if (action_ == TELLTALE_ACTION_NONE && next != TELLTALE_ACTION_NONE) error = begin_file();
-  if (error == TELLTALE_OK && is_recording(next)) take_records();
-  action_ = error == TELLTALE_OK ? next : TELLTALE_ACTION_NONE;
-  return error;
+  telltale_status status = TELLTALE_STATUS_OK;
+  if (action_ == TELLTALE_ACTION_NONE && next != TELLTALE_ACTION_NONE) status = begin_file();
+  if (status == TELLTALE_STATUS_OK && is_recording(next)) take_records();
+  action_ = status == TELLTALE_STATUS_OK ? next : TELLTALE_ACTION_NONE;
+  return status;
 }
 
-int Session::begin_file() {
+telltale_status ActiveSession::begin_file() {
   const unsigned number = next_file_++;
-  if (!expand_path(settings_.path, number, path_)) return fail(TELLTALE_BAD_OPTIONS, "the path is too long");
+  if (!expand_path(settings_.path, number, path_)) return fail(TELLTALE_STATUS_BAD_OPTIONS, "the path is too long");
   const int error = writer.start(settings_, path_, number);
-  if (error == 0) return TELLTALE_OK;
+  if (error == 0) return TELLTALE_STATUS_OK;
   if (error == ENOMEM || error == EAGAIN)
-    return fail(TELLTALE_NO_MEMORY, "nothing is recorded: no memory for %llu bytes of records, or no thread",
+    return fail(TELLTALE_STATUS_NO_MEMORY, "nothing is recorded: no memory for %llu bytes of records, or no thread",
                 static_cast<unsigned long long>(settings_.memory_limit));
-  if (error == EBUSY) return fail(TELLTALE_CANNOT_OPEN, "nothing is recorded: another recording writes to %s", path_);
-  return fail(TELLTALE_CANNOT_OPEN, "nothing is recorded: cannot write to %s: %s", path_, strerror(error));
+  if (error == EBUSY)
+    return fail(TELLTALE_STATUS_CANNOT_OPEN, "nothing is recorded: another recording writes to %s", path_);
+  return fail(TELLTALE_STATUS_CANNOT_OPEN, "nothing is recorded: cannot write to %s: %s", path_, strerror(error));
 }
 
-void Session::take_records() { __atomic_store_n(&telltale_recording, 1u, __ATOMIC_RELEASE); }
+void ActiveSession::take_records() { __atomic_store_n(&telltale_recording, 1u, __ATOMIC_RELEASE); }
 
-void Session::end_file(tell::EndReason reason) {
+void ActiveSession::end_file(tell::EndReason reason) {
   __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
   pool.stop_waiting();
   barrier_on_all_threads();
@@ -119,7 +121,7 @@ void Session::end_file(tell::EndReason reason) {
   losses.reset();
 }
 
-void Session::call_on_ready() {
+void ActiveSession::call_on_ready() {
   if (ready_path_[0] == '\0' || settings_.on_ready == nullptr) return;
   char path[kMaxPath];
   strcpy(path, ready_path_);
@@ -127,26 +129,25 @@ void Session::call_on_ready() {
   settings_.on_ready(path, settings_.user);
 }
 
-void Session::tell_losses() {
+void ActiveSession::tell_losses() {
   if (settings_.is_quiet) return;
-  const auto unwritten = static_cast<unsigned long long>(losses.count(LossReason::kWriteFailed));
-  unsigned long long dropped = 0;
-  for (const LossReason reason :
-       {LossReason::kNewestDropped, LossReason::kOldestDropped, LossReason::kInSignal, LossReason::kTooLarge})
-    dropped += losses.count(reason);
-  if (unwritten > 0)
-    dprintf(STDERR_FILENO, "telltale: %llu events could not be written to %s: %s\n", unwritten, path_,
-            strerror(writer.error()));
-  if (dropped > 0)
-    dprintf(STDERR_FILENO, "telltale: %llu events are not in %s: the memory limit of %llu KiB was reached\n", dropped,
-            path_, static_cast<unsigned long long>(settings_.memory_limit >> 10));
+  const auto tell = [this](LossReason reason, std::uint64_t events) {
+    char sentence[kMaxPath + 256];
+    if (loss_sentence({reason, events, path_, settings_.memory_limit, writer.error()}, sentence, sizeof sentence))
+      dprintf(STDERR_FILENO, "telltale: %s\n", sentence);
+  };
+  tell(LossReason::kWriteFailed, losses.count(LossReason::kWriteFailed));
+  tell(LossReason::kNewestDropped, losses.count(LossReason::kNewestDropped) + losses.count(LossReason::kOldestDropped));
+  tell(LossReason::kInSignal, losses.count(LossReason::kInSignal));
+  tell(LossReason::kTooLarge, losses.count(LossReason::kTooLarge));
 }
 
-int Session::stop(tell::EndReason reason) {
-  if (writer.is_writer_thread()) return fail(TELLTALE_NOT_STARTED, "a session cannot be stopped by its own writer");
+telltale_status ActiveSession::stop(tell::EndReason reason) {
+  if (writer.is_writer_thread())
+    return fail(TELLTALE_STATUS_IN_CALLBACK, "a session cannot be stopped by its writer's thread");
   {
     Lock lock(mutex_);
-    if (!is_active_) return fail(TELLTALE_NOT_STARTED, "no session has been started");
+    if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
     if (settings_.flight_signal != 0) unwatch_signal();
     if (action_ == TELLTALE_ACTION_WARMUP) {
       writer.abandon(path_);
@@ -159,24 +160,24 @@ int Session::stop(tell::EndReason reason) {
   }
   const std::uint64_t unwritten = lost_before_[static_cast<int>(LossReason::kWriteFailed)];
   if (unwritten > 0)
-    return fail(TELLTALE_CANNOT_WRITE, "%llu events could not be written: %s",
-                static_cast<unsigned long long>(unwritten), strerror(writer.error()));
+    return fail(TELLTALE_STATUS_CANNOT_WRITE, "%llu event%s could not be written: %s",
+                static_cast<unsigned long long>(unwritten), unwritten == 1 ? "" : "s", strerror(writer.error()));
   call_on_ready();
-  return TELLTALE_OK;
+  return TELLTALE_STATUS_OK;
 }
 
-int Session::step() {
+telltale_status ActiveSession::step() {
   Lock lock(mutex_);
-  if (!is_active_) return fail(TELLTALE_NOT_STARTED, "no session has been started");
+  if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
   add_step();
   ++step_;
-  const int error = change_to(telltale_schedule_action(&settings_.schedule, step_));
+  const telltale_status status = change_to(telltale_schedule_action(settings_.schedule_or_null(), step_));
   begin_step();
-  return error;
+  return status;
 }
 
 // The step that ends now.
-void Session::add_step() {
+void ActiveSession::add_step() {
   const std::int64_t took_ns = clock_ns(CLOCK_MONOTONIC) - step_start_ns_;
   if (is_recording(action_)) {
     StepRecord record{{0, tell::RecordType::kStep, 0, sizeof(StepRecord) / kWordBytes},
@@ -191,39 +192,40 @@ void Session::add_step() {
   }
 }
 
-int Session::flush() {
-  if (writer.is_writer_thread()) return fail(TELLTALE_NOT_STARTED, "the writer cannot wait for itself");
+telltale_status ActiveSession::flush() {
+  if (writer.is_writer_thread()) return fail(TELLTALE_STATUS_IN_CALLBACK, "the writer's thread cannot wait for itself");
   Lock lock(mutex_);
-  if (!is_active_) return fail(TELLTALE_NOT_STARTED, "no session has been started");
+  if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
   if (is_recording(action_) && settings_.flight_ns == 0) writer.flush();
-  return TELLTALE_OK;
+  return TELLTALE_STATUS_OK;
 }
 
-int Session::dump(const char* path) {
-  if (writer.is_writer_thread()) return fail(TELLTALE_NOT_STARTED, "the writer cannot wait for itself");
-  if (path != nullptr && strlen(path) >= kMaxPath) return fail(TELLTALE_BAD_OPTIONS, "the path is too long");
+telltale_status ActiveSession::dump(const char* path) {
+  if (writer.is_writer_thread()) return fail(TELLTALE_STATUS_IN_CALLBACK, "the writer's thread cannot wait for itself");
+  if (path != nullptr && strlen(path) >= kMaxPath) return fail(TELLTALE_STATUS_BAD_OPTIONS, "the path is too long");
   char target[kMaxPath];
   {
     Lock lock(mutex_);
-    if (!is_active_) return fail(TELLTALE_NOT_STARTED, "no session has been started");
-    if (settings_.flight_ns == 0) return fail(TELLTALE_NOT_FLIGHT, "only a flight recorder can be dumped");
+    if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
+    if (settings_.flight_ns == 0) return fail(TELLTALE_STATUS_NOT_FLIGHT, "only a flight recorder can be dumped");
     strcpy(target, path != nullptr ? path : settings_.path);
   }
   // Without the mutex: the writer tells the user of the file, who may call us.
   const int error = writer.dump(path);
-  return error == 0 ? TELLTALE_OK : fail(TELLTALE_CANNOT_WRITE, "cannot write to %s: %s", target, strerror(error));
+  return error == 0 ? TELLTALE_STATUS_OK
+                    : fail(TELLTALE_STATUS_CANNOT_WRITE, "cannot write to %s: %s", target, strerror(error));
 }
 
-void Session::watch_signal() {
+void ActiveSession::watch_signal() {
   struct sigaction action{};
   action.sa_handler = dump_on_signal;
   action.sa_flags = SA_RESTART;
   sigaction(settings_.flight_signal, &action, &signal_before);
 }
 
-void Session::unwatch_signal() { sigaction(settings_.flight_signal, &signal_before, nullptr); }
+void ActiveSession::unwatch_signal() { sigaction(settings_.flight_signal, &signal_before, nullptr); }
 
-void Session::get_statistics(telltale_statistics& statistics) {
+void ActiveSession::get_statistics(telltale_statistics& statistics) {
   Lock lock(mutex_);
   const auto lost = [this](LossReason reason) { return lost_before_[static_cast<int>(reason)] + losses.count(reason); };
   statistics = {};
@@ -242,7 +244,7 @@ void Session::get_statistics(telltale_statistics& statistics) {
   statistics.writer_cpu_ns = writer.cpu_ns();
 }
 
-bool Session::reset_in_child() {
+bool ActiveSession::reset_in_child() {
   mutex_.reset_in_child();
   const bool must_record = is_active_ && is_recording(action_) && settings_.records_in_child;
   is_active_ = false;
@@ -250,13 +252,13 @@ bool Session::reset_in_child() {
   return must_record;
 }
 
-bool Session::start_in_child() {
+bool ActiveSession::start_in_child() {
   if (!insert_pid(settings_.path)) return false;
   Lock lock(mutex_);
-  settings_.schedule = {};
+  settings_.has_schedule = false;
   forget_last_session();
   begin_step();
-  is_active_ = change_to(TELLTALE_ACTION_RECORD) == TELLTALE_OK;
+  is_active_ = change_to(TELLTALE_ACTION_RECORD) == TELLTALE_STATUS_OK;
   return is_active_;
 }
 
@@ -267,15 +269,16 @@ using telltale::record::session;
 
 extern "C" {
 
-int telltale_start(const telltale_options* options) {
+telltale_status telltale_start(const telltale_options* options) {
+  if (options != nullptr) return session.start(*options);
   telltale_options defaults;
   telltale_default_options(&defaults, sizeof defaults);
-  return session.start(options != nullptr ? *options : defaults);
+  return session.start(defaults);
 }
-int telltale_stop(void) { return session.stop(telltale::tell::EndReason::kStopped); }
-int telltale_step(void) { return session.step(); }
-int telltale_flush(void) { return session.flush(); }
-int telltale_dump(const char* path) { return session.dump(path); }
+telltale_status telltale_stop(void) { return session.stop(telltale::tell::EndReason::kStopped); }
+telltale_status telltale_step(void) { return session.step(); }
+telltale_status telltale_flush(void) { return session.flush(); }
+telltale_status telltale_dump(const char* path) { return session.dump(path); }
 
 void telltale_get_statistics(telltale_statistics* statistics, std::size_t size) {
   telltale_statistics all{};

@@ -1,4 +1,8 @@
-// The session of a process: what the user started, and where in its schedule it is.
+// The one session of a process, while it has one: what the user started, and where in its schedule it is. What
+// telltale_start(), telltale_stop() and their like do.
+//
+// All functions may be called from any thread at any time, but not from a signal handler, and never throw. One mutex
+// orders them; it is not held while the user's on_ready runs, which may call them.
 #pragma once
 
 #include "record/mutex.h"
@@ -7,13 +11,13 @@
 
 namespace telltale::record {
 
-class Session {
+class ActiveSession {
  public:
-  int start(const telltale_options& options);
-  int stop(tell::EndReason reason);
-  int step();
-  int flush();
-  int dump(const char* path);
+  telltale_status start(const telltale_options& options);
+  telltale_status stop(tell::EndReason reason);
+  telltale_status step();
+  telltale_status flush();
+  telltale_status dump(const char* path);
   void get_statistics(telltale_statistics& statistics);
   bool is_active() const { return is_active_; }
 
@@ -25,11 +29,11 @@ class Session {
  private:
   void forget_last_session();
   void begin_step();
-  int begin_file();
+  telltale_status begin_file();
   void take_records();
   void end_file(tell::EndReason reason);
   void add_step();
-  int change_to(telltale_action next);
+  telltale_status change_to(telltale_action next);
   void call_on_ready();
   void tell_losses();
   void watch_signal();
@@ -48,6 +52,6 @@ class Session {
   std::uint64_t lost_before_[tell::kLossReasonCount] = {};  // in files that are complete
 };
 
-extern Session session;
+extern ActiveSession session;
 
 }  // namespace telltale::record
