@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 #include "formats/kineto/json_text.h"
 #include "json_pieces.h"
 #include "require.h"

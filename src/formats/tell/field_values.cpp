@@ -5,7 +5,7 @@
 #include <cmath>
 #include <system_error>
 
-#include "base/json_string.h"
+#include "base/text_encoding.h"
 #include "formats/kineto/json_text.h"
 #include "formats/kineto/scan.h"
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/parallel.h"
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 #include "formats/kineto/json_text.h"
 #include "formats/tell/column_reader.h"
 #include "formats/tell/table_chunks.h"

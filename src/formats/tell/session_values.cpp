@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/json_string.h"
+#include "base/text_encoding.h"
 #include "formats/kineto/json_text.h"
 
 namespace telltale::tell {
