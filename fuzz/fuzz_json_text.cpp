@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/json_text.h"
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 #include "json_pieces.h"
 #include "require.h"
 

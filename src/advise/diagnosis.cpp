@@ -5,7 +5,7 @@
 #include "advise/facts.h"
 #include "advise/finding.h"
 #include "advise/rule.h"
-#include "analysis/framework_use.h"
+#include "analysis/host_work.h"
 #include "replay/observer.h"
 #include "replay/step_graph.h"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <system_error>
 
-#include "analysis/step_selection.h"
+#include "analysis/step_range.h"
 #include "base/amounts.h"
 #include "cli/command.h"
 #include "cli/load.h"

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "analysis/key_averages.h"
-#include "analysis/row_order.h"
+#include "analysis/sort_key.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"

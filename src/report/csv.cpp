@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/csv_text.h"
+#include "base/text_encoding.h"
 
 namespace telltale {
 namespace {

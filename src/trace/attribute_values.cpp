@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/decimal.h"
-#include "base/json_string.h"
 #include "base/json_text.h"
+#include "base/text_encoding.h"
 #include "trace/remembered.h"
 #include "trace/shapes.h"
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
+#include "analysis/call_tree.h"
 #include "analysis/key_averages.h"
-#include "analysis/kind_set.h"
 
 namespace telltale {
 

@@ -7,7 +7,7 @@
 
 #include "advise/diagnosis.h"
 #include "analysis/host_work.h"
-#include "analysis/row_order.h"
+#include "analysis/sort_key.h"
 #include "analysis/step_strip.h"
 #include "analysis/trace_info.h"
 #include "bindings/core/chosen_kinds.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/kind_set.h"
+#include "analysis/call_tree.h"
 #include "base/error.h"
 
 namespace telltale::python {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "analysis/key_averages.h"
-#include "analysis/memory_categories.h"
+#include "analysis/torch_memory.h"
 #include "bindings/core/answers.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interruptible.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/json_text.h"
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 #include "trace/remembered.h"
 
 namespace telltale::kineto {

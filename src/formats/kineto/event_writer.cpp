@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 #include "formats/kineto/event_parser.h"
 #include "trace/categories.h"
 #include "trace/remembered.h"

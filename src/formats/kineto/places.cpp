@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "base/json_string.h"
+#include "base/text_encoding.h"
 #include "formats/kineto/event_parser.h"
 #include "trace/categories.h"
 

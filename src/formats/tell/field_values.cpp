@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/json_string.h"
-#include "base/utf8.h"
+#include "base/text_encoding.h"
+#include "formats/kineto/scan.h"
 
 namespace telltale::tell {
 namespace {

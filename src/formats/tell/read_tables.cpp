@@ -7,7 +7,7 @@
 
 #include "base/json_text.h"
 #include "base/parallel.h"
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 #include "formats/tell/column_reader.h"
 #include "formats/tell/table_chunks.h"
 #include "formats/tell/table_events.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/json_string.h"
 #include "base/json_text.h"
+#include "base/text_encoding.h"
 
 namespace telltale::tell {
 namespace {

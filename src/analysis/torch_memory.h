@@ -1,8 +1,6 @@
-// What memory is used for, as torch.profiler's memory timeline tells it: parameters, gradients, activations, and so on.
+// Memory as torch.profiler tells it: what each call allocated and freed, and what memory is used for over time.
 //
-// Whose a block is cannot be seen from its allocation alone. What a program noted of the addresses of its tensors
-// decides first; the rest follows from when and where a block was allocated and freed. Pure and thread-safe; linear in
-// the trace's events and memory events, but for sorting the notes.
+// Pure and thread-safe; linear in the trace's events and memory events, but for sorting by time.
 #pragma once
 
 #include <array>
@@ -15,7 +13,47 @@
 
 namespace telltale {
 
-// In the order of the columns of torch's timeline.
+// By how much the memory in use changed during a span of time.
+struct MemoryChange {
+  std::int64_t host = 0, device = 0;  // bytes; negative when more was freed than allocated
+};
+
+// Counts what all threads of a process allocated and freed, as torch.profiler does: a step whose backward pass runs on
+// autograd's thread is charged with it, and a step that keeps nothing shows zero.
+class MemoryChanges {
+ public:
+  explicit MemoryChanges(const Trace& trace);
+  bool empty() const { return is_empty_; }
+
+  // Answers for spans of one process in the order of their starts; each answer costs the logarithm of the number of
+  // allocations inside the span. Refers to the MemoryChanges it was made from.
+  class Walk {
+   public:
+    MemoryChange during(Nanoseconds start, Nanoseconds end);  // both ends included
+
+   private:
+    friend class MemoryChanges;
+    struct Series;
+    explicit Walk(const Series* series) : series_(series) {}
+    const Series* series_;
+    std::size_t first_ = 0;
+  };
+  Walk walk(ProcessId process) const;
+
+ private:
+  std::vector<Walk::Series> series_;  // by process
+  bool is_empty_ = true;
+};
+
+struct MemoryChanges::Walk::Series {
+  std::vector<Nanoseconds> time;    // ascending
+  std::vector<MemoryChange> until;  // until[i]: the sum of all changes before the i-th; one more than `time`
+};
+
+// What memory is used for, in the order of the columns of torch's timeline.
+//
+// Whose a block is cannot be seen from its allocation alone. What a program noted of the addresses of its tensors
+// decides first; the rest follows from when and where a block was allocated and freed.
 enum class MemoryCategory : std::uint8_t {
   kParameter,
   kOptimizerState,

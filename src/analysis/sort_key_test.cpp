@@ -1,4 +1,4 @@
-#include "analysis/row_order.h"
+#include "analysis/sort_key.h"
 
 #include <gtest/gtest.h>
 
@@ -57,4 +57,5 @@ TEST(RowOrder, takes_torch_profilers_names) {
 }
 
 }  // namespace
+
 }  // namespace telltale

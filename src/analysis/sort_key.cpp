@@ -1,4 +1,4 @@
-#include "analysis/row_order.h"
+#include "analysis/sort_key.h"
 
 #include <algorithm>
 #include <array>

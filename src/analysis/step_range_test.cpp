@@ -1,4 +1,4 @@
-#include "analysis/step_selection.h"
+#include "analysis/step_range.h"
 
 #include <gtest/gtest.h>
 
@@ -79,4 +79,5 @@ TEST_F(StepSelectionTest, makes_a_slice_with_those_steps) {
 }
 
 }  // namespace
+
 }  // namespace telltale

@@ -1,9 +1,10 @@
-// How busy each thread of the host is, and with what.
+// What a program does apart from its steps: how busy each thread of the host is and with what, and what its counters
+// showed, such as a queue's depth.
 //
 // A thread is busy while it is in an event, and idle while it is in none: whoever records a program leaves its waits
-// outside of scopes. Marks of steps do not count, since they cover both.
+// outside of scopes. Marks of steps do not count, since they cover both. A counter keeps its value until the next one.
 //
-// Pure and thread-safe; linear in the events of threads.
+// Pure and thread-safe; linear in the events of threads and the values of counters.
 #pragma once
 
 #include <cstdint>
@@ -46,5 +47,16 @@ std::vector<bool> step_marks(const Trace& trace);
 
 // When a thread is busy, in the sense above.
 std::vector<Interval> busy_times(const Trace& trace, TrackId thread, const std::vector<bool>& is_step);
+
+// The values of one series of a counter.
+struct CounterSummary {
+  std::string name, series;
+  std::int64_t values = 0;  // within the window
+  double minimum = 0, maximum = 0, last = 0;
+  double mean = 0;  // over the time from the first value on
+};
+
+// Those that have a value within the window, in the order of the trace.
+std::vector<CounterSummary> counter_summaries(const Trace& trace, Interval window);
 
 }  // namespace telltale

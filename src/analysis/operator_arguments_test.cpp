@@ -1,4 +1,4 @@
-#include "analysis/moved_bytes.h"
+#include "analysis/operator_arguments.h"
 
 #include <gtest/gtest.h>
 
@@ -68,4 +68,5 @@ TEST(MovedBytes, are_unknown_where_nothing_tells_them) {
 }
 
 }  // namespace
+
 }  // namespace telltale
