@@ -6,16 +6,15 @@
 
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <system_error>
 
-#include "advise/diagnosis.h"
+#include "answers/analyze.h"
+#include "answers/source.h"
 #include "base/amounts.h"
 #include "cli/command.h"
-#include "cli/load.h"
 #include "cli/output.h"
 #include "cli/size_text.h"
-#include "report/analyze_terminal.h"
+#include "cli/trace_source.h"
 
 namespace telltale::cli {
 namespace {
@@ -26,9 +25,6 @@ using capture::Recording;
 using capture::shown;
 
 constexpr int kMostSteps = 1'000'000;
-
-// On standard error, with our name before it: standard output is the command's.
-void say(const std::string& sentence) { std::cerr << "telltale: " + sentence + '\n' << std::flush; }
 
 std::string why_not(const capture::RecordOptions& options) {
   if (options.pid && !options.command.empty()) return "give either --pid or a command, not both";
@@ -43,22 +39,14 @@ std::string why_not(const capture::RecordOptions& options) {
 
 // ---- Afterwards: the diagnosis, and where everything is ----
 
-// Of a recording from the very beginning, the first steps say little: things are loaded, compiled and laid out in them.
-std::optional<StepRange> steady_steps(const Recorded& recorded, const capture::RecordOptions& options) {
-  constexpr std::size_t kWarmupSteps = 2, kLeastLeft = 3;
-  const bool is_from_the_beginning =
-      recorded.recordings[recorded.best].file.path.extension() == ".tell" && !schedule_of(options) && !options.seconds;
-  if (!is_from_the_beginning || recorded.trace->steps.size() < kWarmupSteps + kLeastLeft) return std::nullopt;
-  return StepRange{.first = recorded.trace->steps[kWarmupSteps].index};
-}
-
-void print_diagnosis(const Recorded& recorded, const std::optional<StepRange>& steps) {
+void print_diagnosis(const Recorded& recorded) {
   const int descriptor = isatty(STDOUT_FILENO) != 0 ? STDOUT_FILENO : STDERR_FILENO;
-  DiagnosisOptions diagnosing;
-  diagnosing.steps = steps;
-  Diagnosis diagnosis = diagnose(*recorded.trace, diagnosing);
-  diagnosis.path = shown(recorded.recordings[recorded.best].path);
-  const auto printed = print("\n" + analyze_text(diagnosis, *recorded.trace, output_style(descriptor)), descriptor);
+  answers::AnalyzeRequest request;
+  request.source.path = shown(recorded.recordings[recorded.best].path);
+  request.source.trace = recorded.trace;
+  const auto answer = answers::analyze(request);
+  if (!answer) return say(to_string(answer.error()));
+  const auto printed = print("\n" + answer->terminal(output_style(descriptor)), descriptor);
   if (!printed) say(to_string(printed.error()));
 }
 
@@ -87,23 +75,26 @@ void say_where(const Recorded& recorded) {
 }
 
 // What to know about the one that is diagnosed, and what to type next.
-void say_what_next(const Recording& best, const std::optional<StepRange>& steps) {
+void say_what_next(const Recording& best) {
   if (best.file.is_cut_off) say("the process ended while it wrote the file; everything before that was read");
   if (best.file.is_stand_in) say("no optimizer step ended in time, so a stretch of time was recorded instead of steps");
-  if (steps) say("the first two steps, which warm up, are in the file but not in the diagnosis");
-  say(fmt::format("next: telltale analyze {}{} --html report.html", shown(best.path),
-                  steps ? fmt::format(" --steps {}..", steps->first) : ""));
+  say(fmt::format("next: telltale analyze {} --html report.html", shown(best.path)));
 }
 
-void present(const Recorded& recorded, const capture::RecordOptions& options) {
+void present(const Recorded& recorded) {
   const Recording& best = recorded.recordings[recorded.best];
   const bool is_empty = recorded.trace && best.events == 0;
-  const auto steps = recorded.trace ? steady_steps(recorded, options) : std::nullopt;
-  if (recorded.trace && !is_empty) print_diagnosis(recorded, steps);
+  if (recorded.trace && !is_empty) print_diagnosis(recorded);
   std::cerr << '\n';
   say_where(recorded);
   if (is_empty) return say("the recording is empty: no operator ran while it was made");
-  say_what_next(best, steps);
+  say_what_next(best);
+}
+
+Result<std::shared_ptr<const Trace>> trace_of(const std::string& path, const GlobalOptions& globals) {
+  auto source = answers::load(shown_while_read({path, {}, {}, {}}, globals));
+  if (!source) return std::unexpected(source.error());
+  return source->trace;
 }
 
 Result<ExitCode> record(capture::RecordOptions options, const GlobalOptions& globals) {
@@ -111,9 +102,9 @@ Result<ExitCode> record(capture::RecordOptions options, const GlobalOptions& glo
   if (const std::string reason = why_not(options); !reason.empty())
     return failure(reason + " (see telltale record --help)");
   const auto recorded =
-      capture::record(options, {.say = say, .read = [&](const std::string& path) { return load(path, globals); }});
+      capture::record(options, {.say = say, .read = [&](const std::string& path) { return trace_of(path, globals); }});
   if (!recorded) return std::unexpected(recorded.error());
-  if (!recorded->recordings.empty()) present(*recorded, options);
+  if (!recorded->recordings.empty()) present(*recorded);
   return static_cast<ExitCode>(recorded->exit_code);
 }
 

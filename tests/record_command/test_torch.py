@@ -61,7 +61,8 @@ class OurAdapter(Torch):
         self.assertEqual(self.calls(name, "aten::addmm"), 2 * 20)
         self.assertEqual(len(self.info(name)["steps"]), 20)
         self.assertIn(f"{name} · no GPU · 18 steps", done.stderr)
-        self.assertIn(f"next: telltale analyze {name} --steps 2.. --html report.html", done.stderr)
+        self.assertIn("Note: The first 2 steps warm up and are left out; choose steps 0.. to include them.", done.stderr)
+        self.assertIn(f"next: telltale analyze {name} --html report.html", done.stderr)
 
     def test_records_the_steps_that_were_asked_for(self):
         done = self.record("--engine", "telltale", "--steps", 5, "-o", "run.json", "--", sys.executable, self.script,

@@ -35,6 +35,7 @@ def before_torch(values: dict[str, Any]) -> bool:
 def after_torch(values: dict[str, Any]) -> None:
     """Starts the recording."""
     global _recording
+    from telltale import _recorder
     from telltale._capture.recording import Recording, Wanted
 
     told = Attachment(values)
@@ -42,6 +43,9 @@ def after_torch(values: dict[str, Any]) -> None:
     recording = Recording(
         told.path, wanted, schedule=told.schedule, memory_limit=told.memory_limit or 0, own_file_after_fork=True
     )
+    if not (config.get("schedule") or config.get("seconds")):
+        # Its first steps warm up, which src/answers/chosen_steps.h takes into account.
+        _recorder.metadata("telltale_from_start", "true")
     try:
         recording.start()
     except Exception as error:  # the user's program goes on, whatever happens to us

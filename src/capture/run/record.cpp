@@ -64,12 +64,12 @@ class Delivery {
         std::ranges::all_of(files, [&](const RecordedFile& file) { return file.pid == files.front().pid; });
     for (const RecordedFile& file : files) {
       Recording recording{file, file.path, file.rank};
-      std::optional<Trace> trace = needs_reading(recording) ? read(recording) : std::nullopt;
+      std::shared_ptr<const Trace> trace = needs_reading(recording) ? read(recording) : nullptr;
       deliver(recording, trace, name_.path_of(file.pid, file.cycle, is_only_process));
       // One trace in memory at a time.
       if (recorded.recordings.empty() || is_better(recording, recorded.recordings[recorded.best])) {
         recorded.best = recorded.recordings.size();
-        recorded.trace = options_.wants_trace ? std::move(trace) : std::nullopt;
+        recorded.trace = options_.wants_trace ? std::move(trace) : nullptr;
       }
       recorded.recordings.push_back(std::move(recording));
     }
@@ -80,20 +80,21 @@ class Delivery {
     return options_.wants_trace || !ends_like(recording.path, name_.extension);
   }
 
-  std::optional<Trace> read(Recording& recording) const {
-    auto trace = caller_.read(recording.path);
-    if (!trace) {
-      caller_.say(to_string(trace.error()));
+  std::shared_ptr<const Trace> read(Recording& recording) const {
+    const auto result = caller_.read(recording.path);
+    if (!result) {
+      caller_.say(to_string(result.error()));
       return std::nullopt;
     }
+    const std::shared_ptr<const Trace>& trace = *result;
     recording.events = trace->events.size();
     recording.duration = trace->duration;
     if (trace->distributed && trace->distributed->rank) recording.rank = trace->distributed->rank;
-    return std::move(*trace);
+    return trace;
   }
 
   // On failure it stays where it is.
-  void deliver(Recording& recording, const std::optional<Trace>& trace, const fs::path& target) const {
+  void deliver(Recording& recording, const std::shared_ptr<const Trace>& trace, const fs::path& target) const {
     if (recording.path == target) return;
     if (ends_like(recording.path, name_.extension)) {
       if (moved(recording.path, target)) {

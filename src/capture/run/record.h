@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ namespace telltale::capture {
 
 struct Caller {
   Say say;
-  std::function<Result<Trace>(const std::string& path)> read;  // reads a recording
+  std::function<Result<std::shared_ptr<const Trace>>(const std::string& path)> read;  // reads a recording
 };
 
 // One process's recording, or one cycle of it.
@@ -39,7 +40,8 @@ struct Recorded {
   int exit_code = 0;                  // the command's, or what tells why there was none; 0 when it was stopped by us
   std::vector<Recording> recordings;  // when there are none, that and why has been said
   std::size_t best = 0;               // of rank 0, or else the one with the most events
-  std::optional<Trace> trace;         // of the best one, where options.wants_trace asked for it and it can be read
+  std::shared_ptr<const Trace>
+      trace;  // of the best one, where options.wants_trace asked for it and it can be read; or null
 };
 
 // Fails where nothing was started. Whatever goes wrong later is said, and what was recorded stays where it is.
