@@ -8,25 +8,39 @@ add_custom_target(threaded_tests)
 # the longest part of that build with -O3.
 set(TELLTALE_TEST_OPTIONS $<$<CONFIG:Release>:-Og>)
 
-# GoogleTest's header, compiled once for all test programs: it is half of what compiling a test costs.
+# GoogleTest's header and what it leaves out, compiled once for all test programs: half of what compiling a test costs.
 file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/test_headers.cpp" CONTENT "")
 add_library(telltale_test_headers OBJECT "${CMAKE_BINARY_DIR}/test_headers.cpp")
 target_link_libraries(telltale_test_headers PRIVATE GTest::gmock_main)
 target_compile_options(telltale_test_headers PRIVATE ${TELLTALE_TEST_OPTIONS})
-target_precompile_headers(telltale_test_headers PRIVATE <gtest/gtest.h>)
+target_precompile_headers(telltale_test_headers PRIVATE <gtest/gtest.h> ${TELLTALE_COMMON_HEADERS})
+
+# Sources of or for tests, compiled and linked as such.
+function(telltale_compile_as_test target sees libraries)
+  foreach(seen IN LISTS sees)
+    target_link_libraries(${target} PUBLIC telltale_${seen})
+  endforeach()
+  target_link_libraries(${target} PUBLIC ${libraries} GTest::gmock_main)
+  target_compile_options(${target} PRIVATE ${TELLTALE_TEST_OPTIONS})
+  target_precompile_headers(${target} REUSE_FROM telltale_test_headers)
+  target_compile_definitions(${target} PRIVATE TELLTALE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+endfunction()
+
+# telltale_testing(NAME analysis SOURCES a.cpp … [SEES base trace …])
+#
+# Declares what several test programs share: the static library telltale_<NAME>_testing.
+function(telltale_testing)
+  cmake_parse_arguments(TESTING "" "NAME" "SOURCES;SEES" ${ARGN})
+  add_library(telltale_${TESTING_NAME}_testing STATIC ${TESTING_SOURCES})
+  telltale_compile_as_test(telltale_${TESTING_NAME}_testing "${TESTING_SEES}" "")
+endfunction()
 
 function(telltale_test)
   cmake_parse_arguments(TEST "THREADS" "NAME" "SOURCES;SEES;LIBRARIES" ${ARGN})
   set(target "telltale_${TEST_NAME}_test")
 
   add_executable(${target} ${TEST_SOURCES})
-  foreach(seen IN LISTS TEST_SEES)
-    target_link_libraries(${target} PRIVATE telltale_${seen})
-  endforeach()
-  target_link_libraries(${target} PRIVATE ${TEST_LIBRARIES} GTest::gmock_main)
-  target_compile_options(${target} PRIVATE ${TELLTALE_TEST_OPTIONS})
-  target_precompile_headers(${target} REUSE_FROM telltale_test_headers)
-  target_compile_definitions(${target} PRIVATE TELLTALE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  telltale_compile_as_test(${target} "${TEST_SEES}" "${TEST_LIBRARIES}")
 
   set(labels)
   if(TEST_THREADS)

@@ -4,15 +4,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/decimal.h"
 #include "exact_decimal.h"
-#include "formats/kineto/decimal.h"
-#include "formats/kineto/scan.h"
 #include "require.h"
 
 namespace {
 
+using telltale::DecimalStatus;
 using telltale::fuzzing::require;
-using telltale::kineto::DecimalStatus;
 using telltale::oracle::ExactInteger;
 
 // "5." and "5.e3" are read as 5 and 5e3, though JSON does not allow them.
@@ -26,8 +25,8 @@ std::string without_bare_point(std::string_view number) {
 }
 
 void check(std::string_view text, int scale) {
-  const std::string padded = std::string(text) + std::string(telltale::kineto::kPaddingBytes, '"');
-  const auto fast = telltale::kineto::scan_decimal(padded.data(), scale);
+  const std::string padded = std::string(text) + std::string(8, '"');
+  const auto fast = telltale::scan_decimal(padded.data(), scale);
   const auto length = static_cast<std::size_t>(fast.end - padded.data());
   require(length <= text.size(), "a number ends in the text");
   if (fast.status == DecimalStatus::kNotANumber) return require(length == 0, "what is no number has no length");

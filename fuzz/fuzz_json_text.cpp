@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/utf8.h"
-#include "formats/kineto/json_text.h"
+#include "base/json_text.h"
+#include "base/text_encoding.h"
 #include "json_pieces.h"
 #include "require.h"
 
@@ -15,7 +15,7 @@ using telltale::fuzzing::require;
 namespace oracle = telltale::oracle;
 
 void check_value(std::string_view text) {
-  const auto compact = telltale::kineto::compact_json(text);
+  const auto compact = telltale::compact_json(text);
   const bool is_valid = oracle::is_valid_json(text) && !text.starts_with("\xEF\xBB\xBF");
   if (is_valid) {
     require(compact.has_value(), "every JSON value can be made compact");
@@ -23,12 +23,12 @@ void check_value(std::string_view text) {
   }
   if (!compact) return;
   require(telltale::is_utf8(*compact), "compact JSON is UTF-8");
-  require(telltale::kineto::compact_json(*compact) == compact, "compact JSON is as compact as it gets");
+  require(telltale::compact_json(*compact) == compact, "compact JSON is as compact as it gets");
 }
 
 void check_string(std::string_view inside) {
-  telltale::kineto::Repairs repairs;
-  const std::string text = telltale::kineto::unescaped(inside, repairs);
+  telltale::Repairs repairs;
+  const std::string text = telltale::unescaped(inside, repairs);
   require(telltale::is_utf8(text), "a string is UTF-8");
   const std::string quoted = '"' + std::string(inside) + '"';
   if (!oracle::is_valid_json(quoted)) return;

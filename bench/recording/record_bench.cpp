@@ -129,7 +129,7 @@ struct Sustained {
 // As fast as it goes for so many events, with the writer on the other core; the time includes the end.
 Sustained sustain(long events) {
   telltale::Options given = options("sustained.tell");
-  given.policy = TELLTALE_BLOCK;
+  given.policy = TELLTALE_POLICY_BLOCK;
   telltale_start(&given);
   const double start = now();
   plain_scopes(events);
@@ -167,7 +167,7 @@ int main(int /*argc*/, char** argv) {
   const double disabled = best_ns(plain_scopes);
   const double disabled_with_values = best_ns(scopes_with_values);
   const telltale::Options given = options("cost.tell");
-  if (telltale_start(&given) != TELLTALE_OK) {
+  if (telltale_start(&given) != TELLTALE_STATUS_OK) {
     std::fprintf(stderr, "record_bench: %s\n", telltale_error_text());
     return 1;
   }

@@ -1,4 +1,4 @@
-// A small inference server under load, recorded by Telltale. docs/recording.md walks through it.
+// A small inference server under load, recorded by Telltale. docs/native.md walks through it.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>

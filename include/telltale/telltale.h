@@ -6,14 +6,21 @@
  *   telltale_end(&scope);
  *
  * Every function may be called from any thread at any time, before, during and after a recording; those marked "signal"
- * also from a signal handler. None aborts, throws or blocks, except as the policy TELLTALE_BLOCK asks for. While
+ * also from a signal handler. None aborts, throws or blocks, except as the policy TELLTALE_POLICY_BLOCK asks for. While
  * nothing is recorded, a scope is a load and a branch. With TELLTALE_DISABLED defined, the macros of telltale.hpp
  * compile to nothing.
  *
- * Functions that emit return 1 when a recording took note of the event (it is in the file, or counted as dropped), else
- * 0. All other functions that return int return 0 or a telltale_error.
+ * Names: functions and types begin with telltale_, macros with TELLTALE_, and enumerators with the name of their type.
  *
- * docs/recording.md teaches it in five minutes. */
+ * Return values: a telltale_status says whether a function did what it was asked for; TELLTALE_STATUS_OK is 0. For
+ * functions that emit, that is whether a recording took note of the event: it is in the file, or counted as dropped. A
+ * function whose name has "is" in it returns 0 or 1.
+ *
+ * Structs that begin with a `size` may grow: fill them in with their telltale_default_…() function first, and a program
+ * goes on working with a newer library, and with an older one unless it asks for what that does not know. The others
+ * never change.
+ *
+ * docs/native.md teaches it in five minutes. */
 #ifndef TELLTALE_TELLTALE_H
 #define TELLTALE_TELLTALE_H
 
@@ -26,11 +33,30 @@ extern "C" {
 
 #define TELLTALE_API __attribute__((visibility("default")))
 
+/* The one place where the version stands: CMake and the Python package read it from here. */
 #define TELLTALE_VERSION_MAJOR 0
 #define TELLTALE_VERSION_MINOR 1
 #define TELLTALE_VERSION_PATCH 0
 
 TELLTALE_API const char* telltale_version(void); /* "0.1.0": of the library, not of this header */
+
+/* What became of a call. */
+typedef enum telltale_status {
+  TELLTALE_STATUS_OK = 0,
+  TELLTALE_STATUS_NOT_RECORDING = 1, /* nothing is recorded now: what was emitted is gone */
+  TELLTALE_STATUS_ALREADY_STARTED = 2,
+  TELLTALE_STATUS_NOT_STARTED = 3,
+  TELLTALE_STATUS_BAD_OPTIONS = 4,
+  TELLTALE_STATUS_CANNOT_OPEN = 5,  /* the file */
+  TELLTALE_STATUS_NO_MEMORY = 6,    /* or no thread could be started */
+  TELLTALE_STATUS_CANNOT_WRITE = 7, /* something was lost on the way to the file; the statistics say how much */
+  TELLTALE_STATUS_NOT_FLIGHT = 8,   /* telltale_dump() needs a flight recorder */
+  TELLTALE_STATUS_IN_CALLBACK = 9   /* on_ready runs on the writer's thread, which cannot wait for itself */
+} telltale_status;
+
+/* What went wrong in the last call on this thread that was about a session: one sentence, or "". Valid until the next
+ * such call on the thread. */
+TELLTALE_API const char* telltale_error_text(void);
 
 /* What a span is. In doubt, TELLTALE_KIND_SCOPE. */
 typedef enum telltale_kind {
@@ -53,11 +79,11 @@ typedef enum telltale_kind {
 } telltale_kind;
 
 typedef enum telltale_field_type {
-  TELLTALE_INTEGER = 0,
-  TELLTALE_FLOAT = 1,
-  TELLTALE_TEXT = 2,
-  TELLTALE_SHAPE = 3, /* sizes of dimensions */
-  TELLTALE_NAME = 4   /* a text that many records share: an integer from telltale_intern() */
+  TELLTALE_FIELD_TYPE_INTEGER = 0,
+  TELLTALE_FIELD_TYPE_FLOAT = 1,
+  TELLTALE_FIELD_TYPE_TEXT = 2,
+  TELLTALE_FIELD_TYPE_SHAPE = 3, /* sizes of dimensions */
+  TELLTALE_FIELD_TYPE_NAME = 4   /* a text that many records share: an integer from telltale_intern() */
 } telltale_field_type;
 
 typedef struct telltale_field {
@@ -102,8 +128,8 @@ typedef struct telltale_site {
  * null: when there are too many, all further ones share the name "(too many names)". */
 TELLTALE_API telltale_site* telltale_make_site(const telltale_site* description);
 
-/* A number for a text, for fields of the type TELLTALE_NAME and telltale_allocation's pools. Equal texts give the same
- * number; 0 is the empty text, and all texts when there are too many. */
+/* A number for a text, for fields of the type TELLTALE_FIELD_TYPE_NAME and telltale_allocation's pools. Equal texts
+ * give the same number; 0 is the empty text, and all texts when there are too many. */
 TELLTALE_API uint32_t telltale_intern(const char* text);
 
 /* Not 0 while something is recorded. */
@@ -120,12 +146,12 @@ typedef struct telltale_scope {
 } telltale_scope;
 
 TELLTALE_API uint64_t telltale_scope_begin(telltale_site* site);
-TELLTALE_API int telltale_scope_end(telltale_site* site, uint64_t start);
+TELLTALE_API telltale_status telltale_scope_end(telltale_site* site, uint64_t start);
 /* Ends it without a record: for scopes that began in a recording which is over. (signal) */
 TELLTALE_API void telltale_scope_abandon(uint64_t start);
-TELLTALE_API int telltale_scope_end_with(telltale_site* site, uint64_t start, const telltale_value* values);
+TELLTALE_API telltale_status telltale_scope_end_with(telltale_site* site, uint64_t start, const telltale_value* values);
 /* For sites whose fields are integers, names and floats alone: the bits of an int64_t or a double for each. */
-TELLTALE_API int telltale_scope_end_words(telltale_site* site, uint64_t start, const uint64_t* words);
+TELLTALE_API telltale_status telltale_scope_end_words(telltale_site* site, uint64_t start, const uint64_t* words);
 
 /* A scope of the calling thread. It must end on the thread on which it began; scopes of a thread nest. (signal) */
 static inline telltale_scope telltale_begin(telltale_site* site) {
@@ -136,19 +162,20 @@ static inline telltale_scope telltale_begin(telltale_site* site) {
   }
   return scope;
 }
-static inline int telltale_end(const telltale_scope* scope) {
-  return scope->site != NULL ? telltale_scope_end(scope->site, scope->start) : 0;
+static inline telltale_status telltale_end(const telltale_scope* scope) {
+  return scope->site != NULL ? telltale_scope_end(scope->site, scope->start) : TELLTALE_STATUS_NOT_RECORDING;
 }
 /* For sites with fields: a value for each. */
-static inline int telltale_end_with(const telltale_scope* scope, const telltale_value* values) {
-  return scope->site != NULL ? telltale_scope_end_with(scope->site, scope->start, values) : 0;
+static inline telltale_status telltale_end_with(const telltale_scope* scope, const telltale_value* values) {
+  return scope->site != NULL ? telltale_scope_end_with(scope->site, scope->start, values)
+                             : TELLTALE_STATUS_NOT_RECORDING;
 }
 
 /* A mark. `values` is null for sites without fields, here and below. (signal) */
-TELLTALE_API int telltale_instant(telltale_site* site, const telltale_value* values);
+TELLTALE_API telltale_status telltale_instant(telltale_site* site, const telltale_value* values);
 
 /* A value over time; the site names it. (signal) */
-TELLTALE_API int telltale_counter(telltale_site* site, double value);
+TELLTALE_API telltale_status telltale_counter(telltale_site* site, double value);
 
 /* Memory got (bytes > 0) or given back (bytes < 0). Device −1 is the host. (signal) */
 typedef struct telltale_memory {
@@ -159,21 +186,21 @@ typedef struct telltale_memory {
   int64_t total_allocated; /* on that device, after the event; −1: not known */
   int64_t total_reserved;
 } telltale_memory;
-TELLTALE_API int telltale_allocation(const telltale_memory* event);
+TELLTALE_API telltale_status telltale_allocation(const telltale_memory* event);
 
 /* An arrow from the scope around its start to the scope around its end, usually on another thread. The two have the
  * same name and id. (signal) */
 typedef enum telltale_flow_role {
-  TELLTALE_FLOW_START = 0,
-  TELLTALE_FLOW_STEP = 1,
-  TELLTALE_FLOW_END = 2
+  TELLTALE_FLOW_ROLE_START = 0,
+  TELLTALE_FLOW_ROLE_STEP = 1,
+  TELLTALE_FLOW_ROLE_END = 2
 } telltale_flow_role;
-TELLTALE_API int telltale_flow(telltale_site* site, uint64_t id, telltale_flow_role role);
+TELLTALE_API telltale_status telltale_flow(telltale_site* site, uint64_t id, telltale_flow_role role);
 
 /* A span that belongs to no thread: a request, a download. Begin and end have the same name and id, and may come from
  * different threads. (signal) */
-TELLTALE_API int telltale_async_begin(telltale_site* site, uint64_t id, const telltale_value* values);
-TELLTALE_API int telltale_async_end(telltale_site* site, uint64_t id);
+TELLTALE_API telltale_status telltale_async_begin(telltale_site* site, uint64_t id, const telltale_value* values);
+TELLTALE_API telltale_status telltale_async_end(telltale_site* site, uint64_t id);
 
 /* The name of the calling thread; a thread that never says has the system's name for it. */
 TELLTALE_API void telltale_name_thread(const char* name);
@@ -183,20 +210,20 @@ TELLTALE_API void telltale_name_process(const char* name);
 TELLTALE_API void telltale_metadata(const char* key, const char* value);
 
 typedef enum telltale_track_type {
-  TELLTALE_TRACK_THREAD = 0,
-  TELLTALE_TRACK_STREAM = 1,
-  TELLTALE_TRACK_CUSTOM = 2
+  TELLTALE_TRACK_TYPE_THREAD = 0,
+  TELLTALE_TRACK_TYPE_STREAM = 1,
+  TELLTALE_TRACK_TYPE_CUSTOM = 2
 } telltale_track_type;
-typedef enum telltale_track_clock {
+typedef enum telltale_clock {
   TELLTALE_CLOCK_TICKS = 0, /* telltale_now() */
   TELLTALE_CLOCK_MONOTONIC_NS = 1,
   TELLTALE_CLOCK_REALTIME_NS = 2
-} telltale_track_clock;
+} telltale_clock;
 
 typedef struct telltale_track {
   const char* name;
   uint32_t type;     /* telltale_track_type */
-  uint32_t clock;    /* telltale_track_clock: of all times given for it */
+  uint32_t clock;    /* telltale_clock: of all times given for it */
   int32_t device;    /* −1: the host */
   int32_t order;     /* where it is shown among its like */
   int64_t native_id; /* a stream's number */
@@ -206,51 +233,41 @@ typedef struct telltale_track {
 TELLTALE_API uint32_t telltale_make_track(const telltale_track* description);
 
 /* A span on that track. Equal correlations tie a kernel to the call that launched it; 0: none. (signal) */
-TELLTALE_API int telltale_span_at(uint32_t track, telltale_site* site, uint64_t start, uint64_t end,
-                                  uint64_t correlation, const telltale_value* values);
+TELLTALE_API telltale_status telltale_span_at(uint32_t track, telltale_site* site, uint64_t start, uint64_t end,
+                                              uint64_t correlation, const telltale_value* values);
 /* The same for those who learn of begin and end apart; spans of one track nest, and one thread speaks for a track.
  * (signal) */
-TELLTALE_API int telltale_begin_at(uint32_t track, telltale_site* site, uint64_t time, uint64_t correlation,
-                                   const telltale_value* values);
-TELLTALE_API int telltale_end_at(uint32_t track, uint64_t time);
-
-typedef enum telltale_error {
-  TELLTALE_OK = 0,
-  TELLTALE_ALREADY_STARTED = 1,
-  TELLTALE_NOT_STARTED = 2,
-  TELLTALE_BAD_OPTIONS = 3,
-  TELLTALE_CANNOT_OPEN = 4,  /* the file */
-  TELLTALE_NO_MEMORY = 5,    /* or no thread could be started */
-  TELLTALE_CANNOT_WRITE = 6, /* something was lost on the way to the file; the statistics say how much */
-  TELLTALE_NOT_FLIGHT = 7    /* telltale_dump() needs a flight recorder */
-} telltale_error;
-
-/* What went wrong in the last call on this thread that returned an error: one sentence, or "". */
-TELLTALE_API const char* telltale_error_text(void);
+TELLTALE_API telltale_status telltale_begin_at(uint32_t track, telltale_site* site, uint64_t time, uint64_t correlation,
+                                               const telltale_value* values);
+TELLTALE_API telltale_status telltale_end_at(uint32_t track, uint64_t time);
 
 /* What to do when the writer cannot keep up and the memory limit is reached. All that is dropped is counted. */
 typedef enum telltale_policy {
-  TELLTALE_DROP_NEWEST = 0,
-  TELLTALE_DROP_OLDEST = 1,
-  TELLTALE_BLOCK = 2 /* wait for the writer */
+  TELLTALE_POLICY_DROP_NEWEST = 0,
+  TELLTALE_POLICY_DROP_OLDEST = 1,
+  TELLTALE_POLICY_BLOCK = 2 /* wait for the writer */
 } telltale_policy;
 
 /* What happens in a child after fork(). A child never writes into its parent's file. */
-typedef enum telltale_fork_mode {
+typedef enum telltale_fork {
   TELLTALE_FORK_SILENT = 0,  /* the child does not record, unless it starts a session of its own */
   TELLTALE_FORK_OWN_FILE = 1 /* the child records to the parent's path with its pid before the extension */
-} telltale_fork_mode;
+} telltale_fork;
 
 /* torch.profiler's schedule: skip_first steps are left alone, then cycles of wait, warmup and active steps follow,
- * `repeat` times (0: for ever). All zero: everything is recorded. */
+ * `repeat` times (0: for ever). */
 typedef struct telltale_schedule {
+  size_t size; /* of this struct; set by telltale_default_schedule() */
   uint32_t skip_first;
   uint32_t wait;
   uint32_t warmup;
-  uint32_t active;
+  uint32_t active; /* at least one */
   uint32_t repeat;
   uint32_t skip_first_wait; /* not 0: the first cycle does not wait */
 } telltale_schedule;
+
+/* All zero, but for the size, which is `sizeof(telltale_schedule)` of the caller. */
+TELLTALE_API void telltale_default_schedule(telltale_schedule* schedule, size_t size);
 
 typedef enum telltale_action {
   TELLTALE_ACTION_NONE = 0,
@@ -259,22 +276,22 @@ typedef enum telltale_action {
   TELLTALE_ACTION_RECORD_AND_SAVE = 3
 } telltale_action;
 
-/* What a schedule says of a step (0, 1, …). */
+/* What a schedule says of a step (0, 1, …). Without a schedule (null), all steps are recorded. */
 TELLTALE_API telltale_action telltale_schedule_action(const telltale_schedule* schedule, uint64_t step);
 
 typedef void (*telltale_trace_ready)(const char* path, void* user);
 
 typedef struct telltale_options {
-  size_t size; /* of this struct, for programs built against another version; set by telltale_default_options() */
+  size_t size; /* of this struct; set by telltale_default_options() */
   /* Where to. "%p" becomes the pid, "%c" the number of the cycle or dump. Without "%c", the second file of a session is
    * called run.1.tell, the third run.2.tell. */
   const char* path;
-  telltale_schedule schedule;
-  uint64_t memory_limit; /* bytes for records that are not yet written (64 MiB) */
-  uint32_t policy;       /* telltale_policy (drop newest) */
-  uint32_t fork_mode;    /* telltale_fork_mode (silent) */
-  uint32_t flush_ms;     /* how long a record may wait for the file (25) */
-  int32_t compression;   /* zstd's level, 0: none (1); ignored by a build without zstd */
+  const telltale_schedule* schedule; /* copied by telltale_start(); null: everything is recorded */
+  uint64_t memory_limit;             /* bytes for records that are not yet written (64 MiB) */
+  uint32_t policy;                   /* telltale_policy (drop newest) */
+  uint32_t fork_mode;                /* telltale_fork (silent) */
+  uint32_t flush_ms;                 /* how long a record may wait for the file (25) */
+  int32_t compression;               /* zstd's level, 0: none (1); ignored by a build without zstd */
   telltale_trace_ready
       on_ready; /* called when a file is complete; by step(), stop() or, for dumps, the writer's thread */
   void* user;   /* for on_ready */
@@ -286,19 +303,20 @@ typedef struct telltale_options {
   uint32_t quiet;             /* not 0: say nothing on standard error when something was lost */
 } telltale_options;
 
+/* `size` is `sizeof(telltale_options)` of the caller. */
 TELLTALE_API void telltale_default_options(telltale_options* options, size_t size);
 
 /* One session at a time. The program goes on whatever happens; an error says that nothing will be recorded. When the
  * environment has TELLTALE_RECORD=path, a session with default options starts by itself when the library is loaded. */
-TELLTALE_API int telltale_start(const telltale_options* options);
+TELLTALE_API telltale_status telltale_start(const telltale_options* options);
 /* Ends the session. The file is complete when it returns. A program that exits without it does the same. */
-TELLTALE_API int telltale_stop(void);
+TELLTALE_API telltale_status telltale_stop(void);
 /* Ends a step and begins the next one; acts as the schedule says. */
-TELLTALE_API int telltale_step(void);
+TELLTALE_API telltale_status telltale_step(void);
 /* Returns when everything emitted before is in the file. */
-TELLTALE_API int telltale_flush(void);
+TELLTALE_API telltale_status telltale_flush(void);
 /* Writes what the flight recorder holds. `path` may be null: the session's. Returns when the file is complete. */
-TELLTALE_API int telltale_dump(const char* path);
+TELLTALE_API telltale_status telltale_dump(const char* path);
 
 typedef struct telltale_statistics {
   uint64_t recorded; /* records in files of this session, or of the last one */
@@ -314,7 +332,7 @@ typedef struct telltale_statistics {
   uint64_t peak_memory;   /* bytes of records held at once, at most */
   uint64_t writer_cpu_ns; /* processor time of the writer's thread */
 } telltale_statistics;
-/* Exact once the session has stopped. */
+/* Exact once the session has stopped. `size` is `sizeof(telltale_statistics)` of the caller. */
 TELLTALE_API void telltale_get_statistics(telltale_statistics* statistics, size_t size);
 
 #ifdef __cplusplus

@@ -33,6 +33,10 @@
 
 namespace telltale {
 
+struct Schedule : telltale_schedule {
+  Schedule() : telltale_schedule() { telltale_default_schedule(this, sizeof(telltale_schedule)); }
+};
+
 struct Options : telltale_options {
   Options() : telltale_options() { telltale_default_options(this, sizeof(telltale_options)); }
   explicit Options(const char* file) : Options() { path = file; }
@@ -43,24 +47,24 @@ struct Options : telltale_options {
 class Session {
  public:
   explicit Session(const char* path) : Session(Options(path)) {}
-  explicit Session(const Options& options) : error_(telltale_start(&options)) {}
+  explicit Session(const Options& options) : status_(telltale_start(&options)) {}
   ~Session() { stop(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  bool is_recording() const { return error_ == TELLTALE_OK && !is_stopped_; }
+  bool is_recording() const { return status_ == TELLTALE_STATUS_OK && !is_stopped_; }
   // The last error of the calling thread.
   static const char* error_text() { return telltale_error_text(); }
 
-  void step() { telltale_step(); }
-  int stop() {
-    if (!is_recording()) return TELLTALE_OK;
+  telltale_status step() { return telltale_step(); }
+  telltale_status stop() {
+    if (!is_recording()) return TELLTALE_STATUS_OK;
     is_stopped_ = true;
     return telltale_stop();
   }
 
  private:
-  int error_;
+  telltale_status status_;
   bool is_stopped_ = false;
 };
 
@@ -71,12 +75,14 @@ inline telltale_statistics statistics() {
 }
 
 // Tells of memory got or given back. `pool` is from telltale_intern().
-inline int allocated(const void* address, std::int64_t bytes, std::int32_t device = -1, std::uint32_t pool = 0) {
-  if (!telltale_is_recording()) return 0;
+inline telltale_status allocated(const void* address, std::int64_t bytes, std::int32_t device = -1,
+                                 std::uint32_t pool = 0) {
+  if (!telltale_is_recording()) return TELLTALE_STATUS_NOT_RECORDING;
   const telltale_memory event = {reinterpret_cast<std::uintptr_t>(address), bytes, device, pool, -1, -1};
   return telltale_allocation(&event);
 }
-inline int freed(const void* address, std::int64_t bytes, std::int32_t device = -1, std::uint32_t pool = 0) {
+inline telltale_status freed(const void* address, std::int64_t bytes, std::int32_t device = -1,
+                             std::uint32_t pool = 0) {
   return allocated(address, -bytes, device, pool);
 }
 
@@ -94,14 +100,14 @@ template <typename T>
 constexpr std::uint32_t field_type() {
   using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
   if constexpr (std::is_floating_point_v<Plain>) {
-    return TELLTALE_FLOAT;
+    return TELLTALE_FIELD_TYPE_FLOAT;
   } else if constexpr (std::is_integral_v<Plain> || std::is_enum_v<Plain>) {
-    return TELLTALE_INTEGER;
+    return TELLTALE_FIELD_TYPE_INTEGER;
   } else if constexpr (std::is_convertible_v<const Plain&, std::string_view>) {
-    return TELLTALE_TEXT;
+    return TELLTALE_FIELD_TYPE_TEXT;
   } else {
     static_assert(IsShape<Plain>::value, "a value is a number, a string, or a vector, array or span of int64_t");
-    return TELLTALE_SHAPE;
+    return TELLTALE_FIELD_TYPE_SHAPE;
   }
 }
 
@@ -109,7 +115,8 @@ constexpr std::uint32_t field_type() {
 template <typename T>
 struct Kept {
   using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
-  static constexpr bool kIsNumber = field_type<T>() == TELLTALE_INTEGER || field_type<T>() == TELLTALE_FLOAT;
+  static constexpr bool kIsNumber =
+      field_type<T>() == TELLTALE_FIELD_TYPE_INTEGER || field_type<T>() == TELLTALE_FIELD_TYPE_FLOAT;
   using Type = std::conditional_t<kIsNumber || !std::is_lvalue_reference_v<T>, std::decay_t<T>, const Plain&>;
 };
 template <typename... T>
@@ -123,11 +130,11 @@ KeptValues<T&&...> kept(T&&... values) {
 template <typename T>
 telltale_value value_of(const T& value) {
   telltale_value result{};
-  if constexpr (field_type<T>() == TELLTALE_FLOAT) {
+  if constexpr (field_type<T>() == TELLTALE_FIELD_TYPE_FLOAT) {
     result.number = static_cast<double>(value);
-  } else if constexpr (field_type<T>() == TELLTALE_INTEGER) {
+  } else if constexpr (field_type<T>() == TELLTALE_FIELD_TYPE_INTEGER) {
     result.integer = static_cast<std::int64_t>(value);
-  } else if constexpr (field_type<T>() == TELLTALE_TEXT) {
+  } else if constexpr (field_type<T>() == TELLTALE_FIELD_TYPE_TEXT) {
     const std::string_view text = value;
     result.text.data = text.data();
     result.text.size = text.size();
@@ -256,9 +263,10 @@ char ignored(const T&... values);
 }  // namespace detail
 }  // namespace telltale
 
-#define TELLTALE_JOIN_(a, b) a##b
-#define TELLTALE_JOIN(a, b) TELLTALE_JOIN_(a, b)
-#define TELLTALE_UNIQUE(name) TELLTALE_JOIN(telltale_##name##_, __LINE__)
+#define TELLTALE_JOINED_(a, b) a##b
+#define TELLTALE_JOIN_(a, b) TELLTALE_JOINED_(a, b)
+// A name that several macros of one line may use: `id` is one __COUNTER__ for all names of a macro.
+#define TELLTALE_UNIQUE_(name, id) TELLTALE_JOIN_(telltale_##name##_, id)
 
 #if defined(TELLTALE_DISABLED)
 
@@ -282,31 +290,32 @@ char ignored(const T&... values);
   static telltale_site variable = {name, "", __FILE__, __PRETTY_FUNCTION__, nullptr, 0, __LINE__, kind, 0}
 
 // Declares `variable`, a site whose fields are the values that `take` returns and that are called as `...` is written.
-#define TELLTALE_SITE_WITH_(variable, name, kind, take, ...)                                                        \
-  using TELLTALE_UNIQUE(Values) = decltype(take());                                                                 \
-  static constexpr ::telltale::detail::SplitNames<sizeof(#__VA_ARGS__), std::tuple_size_v<TELLTALE_UNIQUE(Values)>> \
-      TELLTALE_UNIQUE(names)(#__VA_ARGS__);                                                                         \
-  static constexpr auto TELLTALE_UNIQUE(fields) =                                                                   \
-      ::telltale::detail::fields_of<TELLTALE_UNIQUE(Values), sizeof(#__VA_ARGS__)>(TELLTALE_UNIQUE(names));         \
-  static telltale_site variable = {name,                                                                            \
-                                   "",                                                                              \
-                                   __FILE__,                                                                        \
-                                   __PRETTY_FUNCTION__,                                                             \
-                                   TELLTALE_UNIQUE(fields).data(),                                                  \
-                                   static_cast<std::uint32_t>(TELLTALE_UNIQUE(fields).size()),                      \
-                                   __LINE__,                                                                        \
-                                   kind,                                                                            \
+#define TELLTALE_SITE_WITH_(id, variable, name, kind, take, ...)                                                      \
+  using TELLTALE_UNIQUE_(Values, id) = decltype(take());                                                              \
+  static constexpr ::telltale::detail::SplitNames<sizeof(#__VA_ARGS__),                                               \
+                                                  std::tuple_size_v<TELLTALE_UNIQUE_(Values, id)>>                    \
+      TELLTALE_UNIQUE_(names, id)(#__VA_ARGS__);                                                                      \
+  static constexpr auto TELLTALE_UNIQUE_(fields, id) =                                                                \
+      ::telltale::detail::fields_of<TELLTALE_UNIQUE_(Values, id), sizeof(#__VA_ARGS__)>(TELLTALE_UNIQUE_(names, id)); \
+  static telltale_site variable = {name,                                                                              \
+                                   "",                                                                                \
+                                   __FILE__,                                                                          \
+                                   __PRETTY_FUNCTION__,                                                               \
+                                   TELLTALE_UNIQUE_(fields, id).data(),                                               \
+                                   static_cast<std::uint32_t>(TELLTALE_UNIQUE_(fields, id).size()),                   \
+                                   __LINE__,                                                                          \
+                                   kind,                                                                              \
                                    0}
 
-#define TELLTALE_PLAIN_SCOPE_(name, kind)                  \
-  TELLTALE_PLAIN_SITE_(TELLTALE_UNIQUE(site), name, kind); \
-  const ::telltale::detail::Scope TELLTALE_UNIQUE(scope)(TELLTALE_UNIQUE(site))
+#define TELLTALE_PLAIN_SCOPE_(id, kind, name)                   \
+  TELLTALE_PLAIN_SITE_(TELLTALE_UNIQUE_(site, id), name, kind); \
+  const ::telltale::detail::Scope TELLTALE_UNIQUE_(scope, id)(TELLTALE_UNIQUE_(site, id))
 
-#define TELLTALE_SCOPE_WITH_(name, kind, ...)                                                        \
-  const auto TELLTALE_UNIQUE(take) = [&] { return ::telltale::detail::kept(__VA_ARGS__); };          \
-  TELLTALE_SITE_WITH_(TELLTALE_UNIQUE(site), name, kind, TELLTALE_UNIQUE(take), __VA_ARGS__);        \
-  const ::telltale::detail::ScopeWithValues<decltype(TELLTALE_UNIQUE(take))> TELLTALE_UNIQUE(scope)( \
-      TELLTALE_UNIQUE(site), TELLTALE_UNIQUE(take))
+#define TELLTALE_SCOPE_WITH_(id, kind, name, ...)                                                              \
+  const auto TELLTALE_UNIQUE_(take, id) = [&] { return ::telltale::detail::kept(__VA_ARGS__); };               \
+  TELLTALE_SITE_WITH_(id, TELLTALE_UNIQUE_(site, id), name, kind, TELLTALE_UNIQUE_(take, id), __VA_ARGS__);    \
+  const ::telltale::detail::ScopeWithValues<decltype(TELLTALE_UNIQUE_(take, id))> TELLTALE_UNIQUE_(scope, id)( \
+      TELLTALE_UNIQUE_(site, id), TELLTALE_UNIQUE_(take, id))
 
 #define TELLTALE_PLAIN_INSTANT_(name)                                            \
   do {                                                                           \
@@ -314,12 +323,12 @@ char ignored(const T&... values);
     if (telltale_is_recording()) telltale_instant(&telltale_site_here, nullptr); \
   } while (false)
 
-#define TELLTALE_INSTANT_WITH_(name, ...)                                                            \
-  do {                                                                                               \
-    const auto telltale_take = [&] { return ::telltale::detail::kept(__VA_ARGS__); };                \
-    TELLTALE_SITE_WITH_(telltale_site_here, name, TELLTALE_KIND_OTHER, telltale_take, __VA_ARGS__);  \
-    if (telltale_is_recording())                                                                     \
-      telltale_instant(&telltale_site_here, ::telltale::detail::raw_values(telltale_take()).data()); \
+#define TELLTALE_INSTANT_WITH_(name, ...)                                                                 \
+  do {                                                                                                    \
+    const auto telltale_take = [&] { return ::telltale::detail::kept(__VA_ARGS__); };                     \
+    TELLTALE_SITE_WITH_(here, telltale_site_here, name, TELLTALE_KIND_OTHER, telltale_take, __VA_ARGS__); \
+    if (telltale_is_recording())                                                                          \
+      telltale_instant(&telltale_site_here, ::telltale::detail::raw_values(telltale_take()).data());      \
   } while (false)
 
 #define TELLTALE_PLAIN_ASYNC_(name, id)                                                  \
@@ -331,7 +340,7 @@ char ignored(const T&... values);
 #define TELLTALE_ASYNC_WITH_(name, id, ...)                                                                  \
   do {                                                                                                       \
     const auto telltale_take = [&] { return ::telltale::detail::kept(__VA_ARGS__); };                        \
-    TELLTALE_SITE_WITH_(telltale_site_here, name, TELLTALE_KIND_SCOPE, telltale_take, __VA_ARGS__);          \
+    TELLTALE_SITE_WITH_(here, telltale_site_here, name, TELLTALE_KIND_SCOPE, telltale_take, __VA_ARGS__);    \
     if (telltale_is_recording())                                                                             \
       telltale_async_begin(&telltale_site_here, id, ::telltale::detail::raw_values(telltale_take()).data()); \
   } while (false)
@@ -347,20 +356,17 @@ char ignored(const T&... values);
 #define TELLTALE_FORM_(with, plain, ...) \
   TELLTALE_PICK_(__VA_ARGS__, with, with, with, with, with, with, with, with, plain, plain)
 
-#define TELLTALE_NAMED_SCOPE_PLAIN_(kind, name) TELLTALE_PLAIN_SCOPE_(name, kind)
-#define TELLTALE_NAMED_SCOPE_WITH_(kind, name, ...) TELLTALE_SCOPE_WITH_(name, kind, __VA_ARGS__)
-
 // A named part of the work, until the end of the block: TELLTALE_SCOPE("name"), TELLTALE_SCOPE("name", value, …), up to
 // eight values.
-#define TELLTALE_SCOPE(...)                                                            \
-  TELLTALE_FORM_(TELLTALE_NAMED_SCOPE_WITH_, TELLTALE_NAMED_SCOPE_PLAIN_, __VA_ARGS__) \
-  (TELLTALE_KIND_SCOPE, __VA_ARGS__)
+#define TELLTALE_SCOPE(...)                                                \
+  TELLTALE_FORM_(TELLTALE_SCOPE_WITH_, TELLTALE_PLAIN_SCOPE_, __VA_ARGS__) \
+  (__COUNTER__, TELLTALE_KIND_SCOPE, __VA_ARGS__)
 // The same for phases that the user thinks in, such as "forward".
-#define TELLTALE_ANNOTATION(...)                                                       \
-  TELLTALE_FORM_(TELLTALE_NAMED_SCOPE_WITH_, TELLTALE_NAMED_SCOPE_PLAIN_, __VA_ARGS__) \
-  (TELLTALE_KIND_ANNOTATION, __VA_ARGS__)
+#define TELLTALE_ANNOTATION(...)                                           \
+  TELLTALE_FORM_(TELLTALE_SCOPE_WITH_, TELLTALE_PLAIN_SCOPE_, __VA_ARGS__) \
+  (__COUNTER__, TELLTALE_KIND_ANNOTATION, __VA_ARGS__)
 // The function around it.
-#define TELLTALE_FUNCTION() TELLTALE_PLAIN_SCOPE_(__func__, TELLTALE_KIND_FUNCTION)
+#define TELLTALE_FUNCTION() TELLTALE_PLAIN_SCOPE_(__COUNTER__, TELLTALE_KIND_FUNCTION, __func__)
 
 // A mark: TELLTALE_INSTANT("name"), TELLTALE_INSTANT("name", value, …).
 #define TELLTALE_INSTANT(...) TELLTALE_FORM_(TELLTALE_INSTANT_WITH_, TELLTALE_PLAIN_INSTANT_, __VA_ARGS__)(__VA_ARGS__)
@@ -373,9 +379,9 @@ char ignored(const T&... values);
   } while (false)
 
 // An arrow between scopes, by name and id.
-#define TELLTALE_FLOW_START(name, id) TELLTALE_FLOW_(name, id, TELLTALE_FLOW_START)
-#define TELLTALE_FLOW_STEP(name, id) TELLTALE_FLOW_(name, id, TELLTALE_FLOW_STEP)
-#define TELLTALE_FLOW_END(name, id) TELLTALE_FLOW_(name, id, TELLTALE_FLOW_END)
+#define TELLTALE_FLOW_START(name, id) TELLTALE_FLOW_(name, id, TELLTALE_FLOW_ROLE_START)
+#define TELLTALE_FLOW_STEP(name, id) TELLTALE_FLOW_(name, id, TELLTALE_FLOW_ROLE_STEP)
+#define TELLTALE_FLOW_END(name, id) TELLTALE_FLOW_(name, id, TELLTALE_FLOW_ROLE_END)
 
 // A span that belongs to no thread, by name and id: TELLTALE_ASYNC_BEGIN("request", id, value, …).
 #define TELLTALE_ASYNC_PICK_(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, chosen, ...) chosen

@@ -36,7 +36,7 @@ class Trace:
     def what_if(
         self,
         remove: list[str],
-        scale: list[tuple[str, float]],
+        scale: list[str],
         no_sync: bool,
         instant_data: bool,
         graph: bool,

@@ -27,7 +27,7 @@ def step_text(steps: Steps | None) -> str | None:
     """A choice of steps as the command takes it."""
     if isinstance(steps, range):
         if not steps or steps.step != 1:
-            raise TelltaleError(f"{steps!r} is no range of steps that follow each other")
+            raise TelltaleError(f"{steps!r} is not a range of steps that follow each other")
         return f"{steps[0]}..{steps[-1]}"
     return None if steps is None else str(steps)
 
@@ -35,7 +35,7 @@ def step_text(steps: Steps | None) -> str | None:
 class Trace:
     """What happened in a process, as :func:`load` read it.
 
-    Its answers are those of the command: :attr:`info`, :meth:`top`, :meth:`analyze` and :meth:`whatif`. Its tables go
+    Its answers are those of the command: :meth:`info`, :meth:`top`, :meth:`analyze` and :meth:`whatif`. Its tables go
     to pandas, polars, pyarrow or DuckDB: :meth:`events`, and each of :meth:`tables` by its name as an attribute.
     """
 
@@ -44,9 +44,12 @@ class Trace:
         self.path = path
 
     @functools.cached_property
+    def _info(self) -> Info:
+        return Info.of(self._core.info())
+
     def info(self) -> Info:
         """What the trace holds: devices, steps, threads, kinds of events, and what is wrong with it."""
-        return Info.of(self._core.info())
+        return self._info
 
     def top(
         self,
@@ -68,10 +71,8 @@ class Trace:
         :param stack_depth: how many of the innermost frames tell stacks apart.
         :param steps: only what these steps called; device work counts where it was launched.
         :param sort: largest first by ``self-cpu``, ``device``, ``calls`` and so on; torch's own names work too.
-        :param limit: at most this many rows.
+        :param limit: at most this many rows; 0 is all of them. Printed, a result without a limit shows its first 20.
         """
-        if (limit is not None and limit < 0) or stack_depth < 1:
-            raise TelltaleError("limit is 0 or more, and stack_depth 1 or more")
         chosen = None if kinds is None else words_of(kinds)
         return Top.of(self._core.top(by, chosen, group, stack_depth, step_text(steps), sort, limit))
 
@@ -80,7 +81,8 @@ class Trace:
     ) -> Diagnosis:
         """Why it is slow, at which line, and what each fix would buy. In a notebook, its value is shown as a page.
 
-        :param steps: only these steps.
+        :param steps: only these steps; without it all but those that warm up, where the recording began with the
+            program.
         :param rules: only what these rules find; ``docs/rules.md`` lists them.
         :param min_saving: leave out what would save less than this share of a step, in percent.
         """
@@ -107,9 +109,9 @@ class Trace:
         :param instant_data: batches are there when they are asked for.
         :param graph: all device work of a step is one CUDA graph.
         :param no_observer: without what the recording cost, before and after the change.
-        :param steps: only these steps.
+        :param steps: only these steps; without it those of :meth:`analyze`.
         """
-        scaled = list((scale or {}).items())
+        scaled = [f"{pattern}={float(factor)!r}" for pattern, factor in (scale or {}).items()]
         return WhatIf.of(
             self._core.what_if(words_of(remove), scaled, no_sync, instant_data, graph, no_observer, step_text(steps))
         )
@@ -229,7 +231,7 @@ class Trace:
         return self._core.table("metadata")
 
     def __repr__(self) -> str:
-        return f"<telltale.Trace {self.path!r}: {self.info.events:,} events, {self.info.duration_ns / 1e6:,.1f} ms>"
+        return f"<telltale.Trace {self.path!r}: {self._info.events:,} events, {self._info.duration_ns / 1e6:,.1f} ms>"
 
     def _repr_html_(self) -> str:
         return self.analyze()._repr_html_()
@@ -251,7 +253,7 @@ def load(
             "this build of Telltale records but cannot read traces: it was made with TELLTALE_RECORD_ONLY"
         ) from None
     if threads is not None and threads < 1:
-        raise TelltaleError(f"threads is 1 or more, not {threads}")
+        raise TelltaleError(f"threads must be 1 or more, not {threads}")
     name = os.fsdecode(path)
     if "\0" in name:
         raise TelltaleError("the name of a file cannot contain a zero byte")

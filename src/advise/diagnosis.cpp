@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "advise/facts.h"
-#include "advise/ranking.h"
+#include "advise/finding.h"
 #include "advise/rule.h"
-#include "analysis/framework_use.h"
+#include "analysis/host_work.h"
 #include "analysis/trace_info.h"
 #include "replay/observer.h"
 #include "replay/step_graph.h"
@@ -106,10 +106,10 @@ std::vector<Finding> find_all(const Facts& facts, const DiagnosisOptions& option
     return options.rules.empty() || std::find(options.rules.begin(), options.rules.end(), rule) != options.rules.end();
   };
   std::vector<Finding> findings;
-  for (const Rule* rule : all_rules()) {
-    if (!is_wanted(rule->info.id)) continue;
-    for (Finding& finding : rule->find(facts)) {
-      if (finding.rule.empty()) finding.rule = rule->info.id;
+  for (const Rule& rule : all_rules()) {
+    if (!is_wanted(rule.info.id)) continue;
+    for (Finding& finding : rule.find(facts)) {
+      if (finding.rule.empty()) finding.rule = rule.info.id;
       finding.evidence.resize(std::min(finding.evidence.size(), Finding::kMaxEvidence));
       findings.push_back(std::move(finding));
     }

@@ -11,7 +11,7 @@
 #include "analysis/breakdown.h"
 #include "analysis/communication.h"
 #include "analysis/copy_summary.h"
-#include "analysis/counter_summary.h"
+#include "analysis/host_activity.h"
 #include "analysis/kernel_summary.h"
 #include "analysis/launch_queue.h"
 #include "analysis/memory_summary.h"
@@ -22,7 +22,6 @@
 #include "analysis/step_timing.h"
 #include "analysis/sync_points.h"
 #include "analysis/sync_rows.h"
-#include "analysis/thread_activity.h"
 #include "trace/trace.h"
 
 namespace telltale {

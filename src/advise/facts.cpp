@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "advise/compile_model.h"
+#include "advise/models/compile_model.h"
+#include "advise/patterns/host_calls.h"
+#include "advise/patterns/row_loops.h"
 #include "replay/observer.h"
 
 namespace telltale {
@@ -40,12 +42,27 @@ bool Facts::computes_on_host(EventId event) const {
 }
 
 const CompileModel& Facts::compile_model() const {
-  std::call_once(compile_model_is_made_, [this] { compile_model_ = std::make_shared<const CompileModel>(*this); });
-  return *compile_model_;
+  return compile_model_.get([this] { return CompileModel(*this); });
+}
+
+const std::vector<RowLoop>& Facts::row_loops() const {
+  return row_loops_.get([this] { return find_row_loops(*this); });
+}
+
+const std::vector<EventId>& Facts::user_python() const {
+  return user_python_.get([this] { return find_user_python(*this); });
 }
 
 bool Facts::is_device_bound() const {
   return static_cast<double>(diagnosis.timing.device_period) >= kShareOfDeviceBound * static_cast<double>(step);
+}
+
+OperatorTexts texts_of(const Trace& trace, EventId op) {
+  const OperatorInfo* const info = op == kNoEvent ? nullptr : trace.operators.find(op);
+  if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return {};
+  const OperatorInputs& inputs = trace.operator_inputs[info->inputs];
+  return {trace.strings[inputs.shapes], trace.strings[inputs.strides], trace.strings[inputs.types],
+          trace.strings[inputs.concrete]};
 }
 
 std::vector<bool> names_where(const Trace& trace, const std::function<bool(std::string_view)>& test) {

@@ -12,6 +12,7 @@
 #include "advise/diagnosis.h"
 #include "advise/finding.h"
 #include "analysis/host_work.h"
+#include "analysis/operator_arguments.h"
 #include "analysis/phases.h"
 #include "replay/edit.h"
 #include "replay/step_graph.h"
@@ -20,6 +21,22 @@
 namespace telltale {
 
 class CompileModel;
+struct RowLoop;
+
+// What is made when it is first asked for, once, by whichever thread asks.
+template <typename Made>
+class OnDemand {
+ public:
+  template <typename Make>
+  const Made& get(Make make) const {
+    std::call_once(is_made_, [&] { made_ = std::make_shared<const Made>(make()); });
+    return *made_;
+  }
+
+ private:
+  mutable std::once_flag is_made_;
+  mutable std::shared_ptr<const Made> made_;
+};
 
 struct Facts {
   // `diagnosis` has everything but findings; both must outlive the facts.
@@ -44,15 +61,23 @@ struct Facts {
   bool is_in_steps(EventId event) const;
   // An operator that calls nothing and takes so long that it computes on the host itself: no mere dispatch.
   bool computes_on_host(EventId event) const;
-  // What torch.compile would do. Made when it is first asked for, since several rules want it; see compile_model.h.
+  // What several rules want to know, found out when the first one asks: what torch.compile would do
+  // (models/compile_model.h), the loops over rows (patterns/row_loops.h), and the user's own Python without operators
+  // (patterns/host_calls.h).
   const CompileModel& compile_model() const;
+  const std::vector<RowLoop>& row_loops() const;
+  const std::vector<EventId>& user_python() const;
   // The device is at work for nearly the whole unobserved step: shortening the host buys nothing.
   bool is_device_bound() const;
 
  private:
-  mutable std::once_flag compile_model_is_made_;
-  mutable std::shared_ptr<const CompileModel> compile_model_;
+  OnDemand<CompileModel> compile_model_;
+  OnDemand<std::vector<RowLoop>> row_loops_;
+  OnDemand<std::vector<EventId>> user_python_;
 };
+
+// The arguments of an operator call. All empty when the trace does not have them, or `op` is kNoEvent.
+OperatorTexts texts_of(const Trace& trace, EventId op);
 
 // By name: whether the name passes the test. Asked once for each distinct name.
 std::vector<bool> names_where(const Trace& trace, const std::function<bool(std::string_view)>& test);

@@ -13,11 +13,19 @@ namespace telltale {
 struct Rule {
   RuleInfo info;
   // Zero or more findings, whose `rule` may be left empty: it becomes the rule's id. Those that save less than the user
-  // wants to hear of are dropped later; a finding without any saving is about memory or trust, and stays.
+  // wants to hear of are dropped later; a finding without any saving is about memory or trust, and stays. Their fixes
+  // are among `info.fixes`.
   std::vector<Finding> (*find)(const Facts& facts);
 };
 
-// All rules: one file in rules/ and one line in rules.cpp each.
-std::span<const Rule* const> all_rules();
+// One function a file in rules/. Its id is its name, and need not be filled in.
+namespace rules {
+#define TELLTALE_RULE(name) Rule name();
+#include "advise/rules/list.inc"
+#undef TELLTALE_RULE
+}  // namespace rules
+
+// All rules, in the order of rules/list.inc. Thread-safe.
+std::span<const Rule> all_rules();
 
 }  // namespace telltale

@@ -2,20 +2,23 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace telltale {
 
 struct RuleInfo {
-  std::string_view id;         // "host_sync"
-  std::string_view title;      // a few words, as a heading
-  std::string_view looks_for;  // sentences, likewise below: the pattern in the trace
-  std::string_view needs;      // what must have been recorded
-  std::string_view saving;     // how it is computed
-  std::string_view held;       // how the predictions compared with measurements
+  std::string id = {};                       // "host_sync"
+  std::string title = {};                    // a few words, as a heading
+  std::string looks_for = {};                // sentences, likewise below: the pattern in the trace
+  std::string needs = {};                    // what must have been recorded
+  std::string saving = {};                   // how it is computed
+  std::string held = {};                     // how the predictions compared with measurements
+  std::vector<std::string_view> fixes = {};  // ids of what it may propose
 };
 
-// All rules, in the order of the documentation.
+// All rules, in the order of the documentation. Thread-safe.
 std::span<const RuleInfo> rule_infos();
 
 }  // namespace telltale

@@ -22,16 +22,16 @@ bool is_sentence(std::string_view text) {
 
 TEST(Rules, have_ids_of_their_own_in_snake_case) {
   std::set<std::string_view> ids;
-  for (const Rule* rule : all_rules()) {
-    EXPECT_TRUE(is_snake_case(rule->info.id)) << rule->info.id;
-    EXPECT_TRUE(ids.insert(rule->info.id).second) << rule->info.id << " is there twice";
+  for (const Rule& rule : all_rules()) {
+    EXPECT_TRUE(is_snake_case(rule.info.id)) << rule.info.id;
+    EXPECT_TRUE(ids.insert(rule.info.id).second) << rule.info.id << " is there twice";
   }
   EXPECT_FALSE(ids.empty());
 }
 
 TEST(Rules, say_what_they_are_about_what_they_need_and_what_they_compute) {
-  for (const Rule* rule : all_rules()) {
-    const RuleInfo& info = rule->info;
+  for (const Rule& rule : all_rules()) {
+    const RuleInfo& info = rule.info;
     EXPECT_FALSE(info.title.empty()) << info.id;
     EXPECT_LE(info.title.size(), 60) << info.id;
     EXPECT_FALSE(info.title.ends_with('.')) << info.id;
@@ -39,13 +39,13 @@ TEST(Rules, say_what_they_are_about_what_they_need_and_what_they_compute) {
     EXPECT_TRUE(is_sentence(info.needs)) << info.id;
     EXPECT_TRUE(is_sentence(info.saving)) << info.id;
     EXPECT_TRUE(is_sentence(info.held)) << info.id;
-    EXPECT_NE(rule->find, nullptr) << info.id;
+    EXPECT_NE(rule.find, nullptr) << info.id;
   }
 }
 
 TEST(Rules, are_described_in_the_order_in_which_they_are_asked) {
   ASSERT_EQ(rule_infos().size(), all_rules().size());
-  for (std::size_t i = 0; i < all_rules().size(); ++i) EXPECT_EQ(rule_infos()[i].id, all_rules()[i]->info.id);
+  for (std::size_t i = 0; i < all_rules().size(); ++i) EXPECT_EQ(rule_infos()[i].id, all_rules()[i].info.id);
 }
 
 TEST(Rules, titles_are_different) {

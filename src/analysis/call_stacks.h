@@ -1,8 +1,10 @@
-// The Python frames from which events were called, innermost first.
+// What called an event: the calls around it, and the Python frames among them.
 //
-// An event that runs where no Python does (autograd's threads) has the stack of the forward operator that it belongs
-// to; device work has the stack of its launch. Equal stacks have equal ids. Remembers what it has looked up: one
-// object for one thread.
+// Kineto misses the return of some calls, such as the apply() with which torch.compile enters a graph, and lets them
+// last until the recording ends. They contain everything after them, but called little of it: they overlap the calls
+// that they were made from. Callers are never such calls, which are passed over.
+//
+// Functions are pure and thread-safe; a CallStacks serves one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +17,28 @@
 
 namespace telltale {
 
+// A Python call that lasts longer than the call around its start.
+bool is_left_open(const Trace& trace, EventId event);
+
+// The innermost event of the same track that contains this one and was not left open, or kNoEvent.
+EventId caller_of(const Trace& trace, EventId event);
+
+struct Callers {
+  std::vector<EventId> of;         // caller_of each event; of one left open, the event around its start
+  std::vector<bool> is_left_open;  // each event
+};
+
+// All at once, in time linear in the events as long as calls nest to a bounded depth.
+Callers callers(const Trace& trace);
+
 using StackId = std::uint32_t;
 inline constexpr StackId kNoStack = 0;
 
+// The Python frames from which events were called, innermost first.
+//
+// An event that runs where no Python does (autograd's threads) has the stack of the forward operator that it belongs
+// to; device work has the stack of its launch. Equal stacks have equal ids. Remembers what it has looked up; the trace
+// must outlive it.
 class CallStacks {
  public:
   // Only the innermost `depth` frames count.

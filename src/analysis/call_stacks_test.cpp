@@ -2,10 +2,104 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "analysis/testing/trace_sketch.h"
 
 namespace telltale {
 namespace {
+
+// train() calls model(), which calls apply(), whose return was not seen; then train() calls step().
+struct MissedReturn {
+  MissedReturn() {
+    const TrackId thread = sketch.thread("main");
+    record = sketch.event(thread, Kind::kPython, "record", 0, 1000);
+    train = sketch.event(thread, Kind::kPython, "train", 10, 500);
+    model = sketch.event(thread, Kind::kPython, "model", 20, 200);
+    apply = sketch.event(thread, Kind::kPython, "apply", 30, 1000);
+    compiled = sketch.op(thread, "CompiledFunction", 40, 150);
+    inner = sketch.op(thread, "aten::mm", 50, 60);
+    step = sketch.event(thread, Kind::kPython, "step", 300, 400);
+    later = sketch.event(thread, Kind::kPython, "train", 600, 900);
+    trace = sketch.build();
+    trace.lanes.append(sketch.id(apply), 1);
+  }
+
+  TraceSketch sketch;
+  TraceSketch::Handle record = 0, train = 0, model = 0, apply = 0, compiled = 0, inner = 0, step = 0, later = 0;
+  Trace trace;
+};
+
+TEST(Callers, pass_over_calls_whose_return_was_not_seen) {
+  const MissedReturn program;
+  const auto caller = [&](TraceSketch::Handle event) { return caller_of(program.trace, program.sketch.id(event)); };
+  EXPECT_EQ(caller(program.compiled), program.sketch.id(program.model));
+  EXPECT_EQ(caller(program.inner), program.sketch.id(program.compiled));
+  EXPECT_EQ(caller(program.step), program.sketch.id(program.train));
+  EXPECT_EQ(caller(program.later), program.sketch.id(program.record));
+  EXPECT_EQ(caller(program.record), kNoEvent);
+}
+
+TEST(Callers, of_a_call_left_open_are_what_was_open_when_it_began) {
+  const MissedReturn program;
+  const Callers all = callers(program.trace);
+  EXPECT_TRUE(all.is_left_open[program.sketch.id(program.apply)]);
+  EXPECT_EQ(all.of[program.sketch.id(program.apply)], program.sketch.id(program.model));
+}
+
+TEST(Callers, are_the_parents_where_all_returns_were_seen) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  sketch.event(thread, Kind::kPython, "a", 0, 100);
+  sketch.event(thread, Kind::kPython, "b", 10, 90);
+  sketch.op(thread, "aten::mm", 20, 30);
+  const Trace trace = sketch.build();
+  EXPECT_EQ(callers(trace).of, trace.events.parent);
+}
+
+// The last row that contains an event, of those that were not left open, by looking at them all.
+EventId slow_caller_of(const Trace& trace, EventId event) {
+  const Events& events = trace.events;
+  EventId caller = kNoEvent;
+  for (EventId other = 0; other < event; ++other)
+    if (events.track[other] == events.track[event] && !is_left_open(trace, other) &&
+        events.end(other) >= events.end(event))
+      caller = other;
+  return caller;
+}
+
+TEST(Callers, agree_with_looking_at_all_rows) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 50; ++round) {
+    TraceSketch sketch;
+    const TrackId threads[] = {sketch.thread("one"), sketch.thread("two")};
+    std::vector<TraceSketch::Handle> open;
+    // Calls that nest: each is cut out of the free time of another one. Some are then left open until the end.
+    std::vector<std::pair<Nanoseconds, Nanoseconds>> spans = {{0, 100'000}};
+    for (int i = 0; i < 60; ++i) {
+      const auto [begin, end] = spans[random() % spans.size()];
+      if (end - begin < 10) continue;
+      const Nanoseconds start = begin + 1 + static_cast<Nanoseconds>(random() % 3);
+      const Nanoseconds stop = start + 1 + static_cast<Nanoseconds>(random() % static_cast<unsigned>(end - start - 2));
+      const bool is_open = random() % 6 == 0;
+      const auto call = sketch.event(threads[i % 2], Kind::kPython, "f", start, is_open ? 200'000 : stop);
+      if (is_open) open.push_back(call);
+      spans = {{start, stop}, {stop, end}};
+    }
+    Trace trace = sketch.build();
+    std::vector<EventId> ids;
+    for (const auto call : open) ids.push_back(sketch.id(call));
+    std::ranges::sort(ids);
+    for (const EventId id : ids) trace.lanes.append(id, 1);
+
+    const Callers all = callers(trace);
+    for (EventId event = 0; event < trace.events.size(); ++event) {
+      if (all.is_left_open[event]) continue;
+      EXPECT_EQ(caller_of(trace, event), slow_caller_of(trace, event)) << event;
+      EXPECT_EQ(all.of[event], slow_caller_of(trace, event)) << event;
+    }
+  }
+}
 
 using Frames = std::vector<std::string>;
 
@@ -84,4 +178,5 @@ TEST(CallStacks, are_read_from_the_operator_where_no_python_call_was_recorded) {
 }
 
 }  // namespace
+
 }  // namespace telltale

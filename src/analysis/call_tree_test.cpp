@@ -89,4 +89,5 @@ TEST(CallTree, leaves_out_the_marks_that_torch_leaves_out) {
 }
 
 }  // namespace
+
 }  // namespace telltale

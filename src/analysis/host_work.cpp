@@ -5,8 +5,6 @@
 #include <optional>
 #include <span>
 
-#include "analysis/framework_use.h"
-
 namespace telltale {
 namespace {
 
@@ -128,6 +126,12 @@ std::vector<HostWork> host_work_by_event(const Trace& trace) {
                       : work_of_kind(events.kind[event], named->of_api_call, of_scope);
   }
   return work;
+}
+
+bool uses_framework(const Trace& trace) {
+  return std::ranges::any_of(trace.events.kind, [](Kind kind) {
+    return kind == Kind::kOperator || kind == Kind::kPython || kind == Kind::kModule;
+  });
 }
 
 }  // namespace telltale

@@ -39,4 +39,9 @@ bool is_waiting_call(std::string_view api_call);
 // Calls that hand work to the device: cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch, cudaMemcpyAsync.
 bool is_launching_call(std::string_view api_call);
 
+// Whether a framework or Python tells what it does, by operators, modules or Python calls. In a trace without them,
+// what the host does has no names but those that its program gives to its scopes. Linear in events, but a trace of a
+// framework tells at once.
+bool uses_framework(const Trace& trace);
+
 }  // namespace telltale

@@ -120,4 +120,5 @@ TEST(HostWork, every_sort_has_a_name_of_its_own) {
 }
 
 }  // namespace
+
 }  // namespace telltale

@@ -5,8 +5,8 @@
 
 #include "analysis/call_groups.h"
 #include "analysis/call_tree.h"
-#include "analysis/flops.h"
-#include "analysis/memory_changes.h"
+#include "analysis/operator_work.h"
+#include "analysis/torch_memory.h"
 
 namespace telltale {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/kind_set.h"
+#include "analysis/call_tree.h"
 #include "analysis/source_line.h"
 #include "analysis/step_range.h"
 #include "base/time.h"

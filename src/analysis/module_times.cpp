@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/callers.h"
+#include "analysis/call_stacks.h"
 
 namespace telltale {
 namespace {

@@ -1,4 +1,4 @@
-// The arguments of an operator call, read from the texts of OperatorInputs.
+// The arguments of an operator call, read from the texts of OperatorInputs, and the bytes that moving them takes.
 //
 // Pure and thread-safe. What the texts do not have is empty, 0 or nothing.
 #pragma once
@@ -45,5 +45,10 @@ class OperatorArguments {
   std::vector<std::string> types_, values_;
   Shape none_;
 };
+
+// How many bytes a call moves at least that computes little: elementwise ones, copies, fills, reductions,
+// normalizations. `name` is without "aten::". Every input and output counts once. Nothing for other operators, and
+// where shapes or types do not say it.
+std::optional<double> moved_bytes(std::string_view name, const OperatorArguments& arguments);
 
 }  // namespace telltale

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "analysis/callers.h"
-#include "analysis/host_segments.h"
+#include "analysis/call_stacks.h"
 #include "analysis/host_timeline.h"
 #include "trace/side_table_walk.h"
 

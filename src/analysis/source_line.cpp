@@ -5,7 +5,7 @@
 #include <charconv>
 #include <span>
 
-#include "analysis/callers.h"
+#include "analysis/call_stacks.h"
 
 namespace telltale {
 namespace {

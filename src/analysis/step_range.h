@@ -1,10 +1,11 @@
-// A choice of steps by their number, as in ProfilerStep#7.
+// A choice of steps by their number, as in ProfilerStep#7, and what belongs to them.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "trace/slice.h"
 #include "trace/trace.h"
 
 namespace telltale {
@@ -29,5 +30,10 @@ class StepFilter {
   const Trace& trace_;
   std::vector<bool> is_chosen_;  // by step
 };
+
+// What a trace of those steps alone keeps: host events that have a part in one of the steps, so that whatever the steps
+// ran inside of stays; device work that was launched in them, whenever it runs; annotations on the device around such
+// work.
+Selection selection_of(const Trace& trace, const StepRange& range);
 
 }  // namespace telltale

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "analysis/host_segments.h"
+#include "analysis/host_timeline.h"
 
 namespace telltale {
 namespace {

@@ -21,7 +21,6 @@ struct GlobalOptions {
 // The exit codes of every command.
 enum ExitCode : int {
   kDone = 0,
-  kCheckFailed = 1,   // the check that was asked for failed
   kCouldNotWork = 2,  // the command could not do its work
 };
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <string>
+#include <iostream>
 
 namespace telltale::cli {
 namespace {
@@ -49,5 +49,7 @@ Result<ExitCode> print(std::string_view text, int descriptor) {
   }
   return kDone;
 }
+
+void say(const std::string& sentence) { std::cerr << "telltale: " + sentence + '\n' << std::flush; }
 
 }  // namespace telltale::cli

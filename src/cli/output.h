@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <string>
 #include <string_view>
 
 #include "base/error.h"
@@ -17,5 +18,8 @@ TextStyle output_style(int descriptor = STDOUT_FILENO);
 
 // A reader that went away, as in `| head`, is no error.
 Result<ExitCode> print(std::string_view text, int descriptor = STDOUT_FILENO);
+
+// A sentence on standard error, with our name before it: standard output is for answers, or somebody else's.
+void say(const std::string& sentence);
 
 }  // namespace telltale::cli

@@ -3,23 +3,23 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
-#include <iostream>
 #include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
+#include "answers/suggestion.h"
 #include "cli/commands.h"
 #include "cli/default_command.h"
 #include "cli/help_format.h"
+#include "cli/output.h"
 #include "cli/size_text.h"
-#include "words/suggestion.h"
 
 namespace telltale::cli {
 namespace {
 
 int fail(std::string_view sentence) {
-  std::cerr << "telltale: " << sentence << '\n';
+  say(std::string(sentence));
   return kCouldNotWork;
 }
 
@@ -28,7 +28,7 @@ const CLI::App& default_command(const CLI::App& app) { return *app.get_subcomman
 std::string no_such_word(const std::string& word, const std::vector<std::string>& commands) {
   const bool looks_like_path = word.find_first_of("./") != std::string::npos;
   return looks_like_path ? "there is no file and no command '" + word + "'"
-                         : "there is no command '" + word + "'" + suggestion(word, commands);
+                         : "there is no command '" + word + "'" + answers::suggestion(word, commands);
 }
 
 // CLI11's own message, or a better one where a word was mistyped.
@@ -53,7 +53,7 @@ std::string explained(const CLI::App& app, const CLI::ParseError& error, const s
       }
     }
     if (std::ranges::find(known, name) == known.end()) {
-      return "there is no option '" + name + "'" + suggestion(name, known) + " (see " + help + ")";
+      return "there is no option '" + name + "'" + answers::suggestion(name, known) + " (see " + help + ")";
     }
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && command == &app) {
@@ -74,7 +74,7 @@ void declare_globals(CLI::App& app, GlobalOptions& globals) {
            const auto bytes = parsed_size(text);
            if (!bytes)
              throw CLI::ValidationError("--max-text",
-                                        "'" + text + "' is no size; write 64G, 500M or a number of bytes");
+                                        "'" + text + "' is not a size; write 64G, 500M or a number of bytes");
            globals.reading.max_text_bytes = *bytes;
          },
          "Refuse files that decompress to more than this (64G)")
@@ -99,7 +99,8 @@ int run_program(int argc, const char* const* argv) {
                        (examples.empty() ? "" : "\n\n" + examples));
   }
   app.footer(
-      "TRACE is what torch.profiler wrote (.json, .json.gz, .json.zst), or - for standard input.\n\n"
+      "TRACE is what torch.profiler wrote (.json, .json.gz, .json.zst), what telltale recorded (.tell),\n"
+      "or - for standard input.\n\n"
       "  telltale record -- python train.py\n"
       "  telltale train.json.gz                     the same as telltale analyze\n"
       "  telltale info train.json.gz\n"

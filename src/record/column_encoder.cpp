@@ -148,10 +148,10 @@ void ColumnEncoder::append_values(const unsigned char* values, const Site& site,
     const std::uint64_t word = word_at(values, 0);
     values += kWordBytes;
     switch (names.fields()[site.first_field + i].type) {
-      case TELLTALE_FLOAT:
+      case TELLTALE_FIELD_TYPE_FLOAT:
         put_word(RecordColumn::kValues, &word);
         break;
-      case TELLTALE_TEXT: {
+      case TELLTALE_FIELD_TYPE_TEXT: {
         put(RecordColumn::kValues, word);
         unsigned char*& at = columns_[static_cast<std::size_t>(RecordColumn::kValues)].at;
         std::memcpy(at, values, word);
@@ -159,12 +159,12 @@ void ColumnEncoder::append_values(const unsigned char* values, const Site& site,
         values += (word + kWordBytes - 1) / kWordBytes * kWordBytes;
         break;
       }
-      case TELLTALE_SHAPE:
+      case TELLTALE_FIELD_TYPE_SHAPE:
         put(RecordColumn::kValues, word);
         for (std::uint64_t dimension = 0; dimension < word; ++dimension, values += kWordBytes)
           put(RecordColumn::kValues, tell::zigzag(static_cast<std::int64_t>(word_at(values, 0))));
         break;
-      case TELLTALE_NAME:
+      case TELLTALE_FIELD_TYPE_NAME:
         put(RecordColumn::kValues, word);
         break;
       default:

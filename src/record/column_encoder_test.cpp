@@ -102,11 +102,11 @@ TEST_F(ColumnEncoderTest, writes_what_each_type_has_beyond_its_time) {
 }
 
 TEST_F(ColumnEncoderTest, writes_values_as_the_fields_of_the_site_say) {
-  const telltale_field fields[] = {{"i", TELLTALE_INTEGER, 0},
-                                   {"f", TELLTALE_FLOAT, 0},
-                                   {"t", TELLTALE_TEXT, 0},
-                                   {"s", TELLTALE_SHAPE, 0},
-                                   {"n", TELLTALE_NAME, 0}};
+  const telltale_field fields[] = {{"i", TELLTALE_FIELD_TYPE_INTEGER, 0},
+                                   {"f", TELLTALE_FIELD_TYPE_FLOAT, 0},
+                                   {"t", TELLTALE_FIELD_TYPE_TEXT, 0},
+                                   {"s", TELLTALE_FIELD_TYPE_SHAPE, 0},
+                                   {"n", TELLTALE_FIELD_TYPE_NAME, 0}};
   const telltale_site site = {"work", "", "", "", fields, 5, 0, TELLTALE_KIND_SCOPE, 0};
   const std::uint32_t number = names_->number_of(site);
   std::uint64_t half = 0, text = 0;

@@ -46,10 +46,10 @@ std::uint32_t number_of_new_site(telltale_site* site) {
   return number;
 }
 
-int lost(tell::LossReason reason) {
-  if (__atomic_load_n(&telltale_recording, __ATOMIC_RELAXED) == 0) return 0;
+telltale_status lost(tell::LossReason reason) {
+  if (!telltale_is_recording()) return TELLTALE_STATUS_NOT_RECORDING;
   losses.add(reason, 1);
-  return 1;
+  return TELLTALE_STATUS_OK;
 }
 
 namespace {
@@ -64,10 +64,10 @@ std::size_t padded(std::size_t bytes) { return (bytes + kWordBytes - 1) / kWordB
 std::size_t bytes_of_values(const telltale_site& site, const telltale_value* values) {
   std::size_t bytes = site.field_count * kWordBytes;
   for (std::uint32_t i = 0; values != nullptr && i < site.field_count; ++i) {
-    if (site.fields[i].type == TELLTALE_TEXT) {
+    if (site.fields[i].type == TELLTALE_FIELD_TYPE_TEXT) {
       if (values[i].text.size > kMaxRecordWords) return kMaxRecordWords * kWordBytes;
       bytes += padded(values[i].text.size);
-    } else if (site.fields[i].type == TELLTALE_SHAPE) {
+    } else if (site.fields[i].type == TELLTALE_FIELD_TYPE_SHAPE) {
       if (values[i].shape.rank > kMaxRecordWords) return kMaxRecordWords * kWordBytes;
       bytes += values[i].shape.rank * kWordBytes;
     }
@@ -76,11 +76,11 @@ std::size_t bytes_of_values(const telltale_site& site, const telltale_value* val
 }
 
 void store_value(unsigned char*& at, std::uint32_t type, const telltale_value& value) {
-  if (type == TELLTALE_TEXT) {
+  if (type == TELLTALE_FIELD_TYPE_TEXT) {
     store(at, std::uint64_t{value.text.size});
     std::memcpy(at + kWordBytes, value.text.data, value.text.size);
     at += kWordBytes + padded(value.text.size);
-  } else if (type == TELLTALE_SHAPE) {
+  } else if (type == TELLTALE_FIELD_TYPE_SHAPE) {
     store(at, std::uint64_t{value.shape.rank});
     std::memcpy(at + kWordBytes, value.shape.dims, value.shape.rank * kWordBytes);
     at += kWordBytes + value.shape.rank * kWordBytes;
@@ -100,7 +100,8 @@ void store_values(unsigned char* at, const telltale_site& site, const telltale_v
 
 // One record with the fixed part `record`, whose head is filled in here, and the values of its site.
 template <typename Record>
-int emit_with_values(telltale_site* site, tell::RecordType type, Record record, const telltale_value* values) {
+telltale_status emit_with_values(telltale_site* site, tell::RecordType type, Record record,
+                                 const telltale_value* values) {
   const std::size_t bytes = sizeof(Record) + bytes_of_values(*site, values);
   return emit(bytes, [&](unsigned char* at) {
     record.head = head_of(number_of(site), type, bytes);
@@ -110,7 +111,7 @@ int emit_with_values(telltale_site* site, tell::RecordType type, Record record, 
 }
 
 template <typename Record>
-int emit_fixed(telltale_site* site, tell::RecordType type, Record record) {
+telltale_status emit_fixed(telltale_site* site, tell::RecordType type, Record record) {
   return emit(sizeof(Record), [&](unsigned char* at) {
     record.head = head_of(number_of(site), type, sizeof(Record));
     store(at, record);
@@ -181,7 +182,7 @@ std::uint64_t telltale_scope_begin(telltale_site* site) {
   return start;
 }
 
-int telltale_scope_end(telltale_site* site, std::uint64_t start) {
+telltale_status telltale_scope_end(telltale_site* site, std::uint64_t start) {
   return emit_fixed(site, RecordType::kSpan, ended_scope(start));
 }
 
@@ -189,11 +190,11 @@ void telltale_scope_abandon(std::uint64_t start) {
   if (current_thread != nullptr) close_scope(*current_thread, start);
 }
 
-int telltale_scope_end_with(telltale_site* site, std::uint64_t start, const telltale_value* values) {
+telltale_status telltale_scope_end_with(telltale_site* site, std::uint64_t start, const telltale_value* values) {
   return emit_with_values(site, RecordType::kSpan, ended_scope(start), values);
 }
 
-int telltale_scope_end_words(telltale_site* site, std::uint64_t start, const std::uint64_t* words) {
+telltale_status telltale_scope_end_words(telltale_site* site, std::uint64_t start, const std::uint64_t* words) {
   SpanRecord record = ended_scope(start);
   const std::size_t bytes = sizeof(SpanRecord) + site->field_count * kWordBytes;
   return emit(bytes, [&](unsigned char* at) {
@@ -203,18 +204,18 @@ int telltale_scope_end_words(telltale_site* site, std::uint64_t start, const std
   });
 }
 
-int telltale_instant(telltale_site* site, const telltale_value* values) {
-  if (!telltale_is_recording()) return 0;
+telltale_status telltale_instant(telltale_site* site, const telltale_value* values) {
+  if (!telltale_is_recording()) return TELLTALE_STATUS_NOT_RECORDING;
   return emit_with_values(site, RecordType::kInstant, MarkRecord{{}, ticks_now()}, values);
 }
 
-int telltale_counter(telltale_site* site, double value) {
-  if (!telltale_is_recording()) return 0;
+telltale_status telltale_counter(telltale_site* site, double value) {
+  if (!telltale_is_recording()) return TELLTALE_STATUS_NOT_RECORDING;
   return emit_fixed(site, RecordType::kCounter, CounterRecord{{}, ticks_now(), value});
 }
 
-int telltale_allocation(const telltale_memory* event) {
-  if (!telltale_is_recording()) return 0;
+telltale_status telltale_allocation(const telltale_memory* event) {
+  if (!telltale_is_recording()) return TELLTALE_STATUS_NOT_RECORDING;
   const AllocationRecord record{head_of(event->pool, RecordType::kAllocation, sizeof(AllocationRecord)),
                                 ticks_now(),
                                 event->address,
@@ -225,39 +226,39 @@ int telltale_allocation(const telltale_memory* event) {
   return emit(sizeof record, [&](unsigned char* at) { store(at, record); });
 }
 
-int telltale_flow(telltale_site* site, std::uint64_t id, telltale_flow_role role) {
-  if (!telltale_is_recording()) return 0;
-  const RecordType type = role == TELLTALE_FLOW_START  ? RecordType::kFlowStart
-                          : role == TELLTALE_FLOW_STEP ? RecordType::kFlowStep
-                                                       : RecordType::kFlowEnd;
+telltale_status telltale_flow(telltale_site* site, std::uint64_t id, telltale_flow_role role) {
+  if (!telltale_is_recording()) return TELLTALE_STATUS_NOT_RECORDING;
+  const RecordType type = role == TELLTALE_FLOW_ROLE_START  ? RecordType::kFlowStart
+                          : role == TELLTALE_FLOW_ROLE_STEP ? RecordType::kFlowStep
+                                                            : RecordType::kFlowEnd;
   return emit_fixed(site, type, IdRecord{{}, ticks_now(), id});
 }
 
-int telltale_async_begin(telltale_site* site, std::uint64_t id, const telltale_value* values) {
-  if (!telltale_is_recording()) return 0;
+telltale_status telltale_async_begin(telltale_site* site, std::uint64_t id, const telltale_value* values) {
+  if (!telltale_is_recording()) return TELLTALE_STATUS_NOT_RECORDING;
   return emit_with_values(site, RecordType::kAsyncBegin, IdRecord{{}, ticks_now(), id}, values);
 }
 
-int telltale_async_end(telltale_site* site, std::uint64_t id) {
-  if (!telltale_is_recording()) return 0;
+telltale_status telltale_async_end(telltale_site* site, std::uint64_t id) {
+  if (!telltale_is_recording()) return TELLTALE_STATUS_NOT_RECORDING;
   return emit_fixed(site, RecordType::kAsyncEnd, IdRecord{{}, ticks_now(), id});
 }
 
-int telltale_span_at(std::uint32_t track, telltale_site* site, std::uint64_t start, std::uint64_t end,
-                     std::uint64_t correlation, const telltale_value* values) {
-  if (!telltale_is_recording()) return 0;
+telltale_status telltale_span_at(std::uint32_t track, telltale_site* site, std::uint64_t start, std::uint64_t end,
+                                 std::uint64_t correlation, const telltale_value* values) {
+  if (!telltale_is_recording()) return TELLTALE_STATUS_NOT_RECORDING;
   const TrackSpanRecord record{{}, start, end > start ? end - start : 0, correlation, track};
   return emit_with_values(site, RecordType::kSpanOnTrack, record, values);
 }
 
-int telltale_begin_at(std::uint32_t track, telltale_site* site, std::uint64_t time, std::uint64_t correlation,
-                      const telltale_value* values) {
-  if (!telltale_is_recording()) return 0;
+telltale_status telltale_begin_at(std::uint32_t track, telltale_site* site, std::uint64_t time,
+                                  std::uint64_t correlation, const telltale_value* values) {
+  if (!telltale_is_recording()) return TELLTALE_STATUS_NOT_RECORDING;
   return emit_with_values(site, RecordType::kBeginOnTrack, TrackSpanRecord{{}, time, 0, correlation, track}, values);
 }
 
-int telltale_end_at(std::uint32_t track, std::uint64_t time) {
-  if (!telltale_is_recording()) return 0;
+telltale_status telltale_end_at(std::uint32_t track, std::uint64_t time) {
+  if (!telltale_is_recording()) return TELLTALE_STATUS_NOT_RECORDING;
   const TrackSpanRecord record{head_of(0, RecordType::kEndOnTrack, sizeof(TrackSpanRecord)), time, 0, 0, track};
   return emit(sizeof record, [&](unsigned char* at) { store(at, record); });
 }

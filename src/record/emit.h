@@ -25,7 +25,7 @@ inline std::uint32_t number_of(telltale_site* site) {
 }
 
 // Counts one record that has no place; what emit() returns then.
-int lost(tell::LossReason reason);
+telltale_status lost(tell::LossReason reason);
 
 // The memory that the next records go to was last read by the writer, on another processor: asked for now, it is here
 // when they come. Cheaper than the wait for it by far where processors share no fast cache.
@@ -40,7 +40,7 @@ inline void expect_to_write(const unsigned char* at) {
 
 // Calls `fill(at)` with room for `bytes`, a multiple of a word, in the calling thread's buffer.
 template <typename Fill>
-inline int emit(std::size_t bytes, Fill fill) {
+inline telltale_status emit(std::size_t bytes, Fill fill) {
   ThreadState* thread = current_thread;
   if (thread == nullptr) [[unlikely]] {
     thread = new_thread();
@@ -51,9 +51,9 @@ inline int emit(std::size_t bytes, Fill fill) {
   thread->busy.store(1, std::memory_order_relaxed);
   // For this thread's signal handlers; other threads see the order thanks to barrier_on_all_threads().
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  int is_taken = 0;
+  telltale_status status = TELLTALE_STATUS_NOT_RECORDING;
   if (telltale_is_recording()) [[likely]] {
-    is_taken = 1;
+    status = TELLTALE_STATUS_OK;
     unsigned char* at = thread->cursor.load(std::memory_order_relaxed);
     if (thread->limit.load(std::memory_order_relaxed) - at < static_cast<std::ptrdiff_t>(bytes)) [[unlikely]]
       at = room_elsewhere(*thread, bytes);
@@ -65,7 +65,7 @@ inline int emit(std::size_t bytes, Fill fill) {
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   thread->busy.store(0, std::memory_order_release);
-  return is_taken;
+  return status;
 }
 
 }  // namespace telltale::record

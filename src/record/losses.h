@@ -1,14 +1,16 @@
-// How many records were not recorded, by reason.
+// How many records were not recorded, by reason, and how the user is told.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "tell/layout.h"
 
 namespace telltale::record {
 
+// Counts from any thread, signal handlers included; reset() only while nobody counts.
 class Losses {
  public:
   void add(tell::LossReason reason, std::uint64_t records) {
@@ -24,5 +26,16 @@ class Losses {
  private:
   std::array<std::atomic<std::uint64_t>, tell::kLossReasonCount> counts_{};
 };
+
+struct Loss {
+  tell::LossReason reason;
+  std::uint64_t events;
+  const char* path;            // of the file that lacks them
+  std::uint64_t memory_limit;  // bytes
+  int error;                   // errno of what could not be written
+};
+
+// One sentence, cut to `size` bytes. False when there is nothing to tell: no event, or none that was lost.
+bool loss_sentence(const Loss& loss, char* sentence, std::size_t size);
 
 }  // namespace telltale::record

@@ -51,7 +51,8 @@ TEST_F(NamesTest, give_equal_sites_one_number_even_from_different_memory) {
 }
 
 TEST_F(NamesTest, tell_sites_apart_by_their_fields) {
-  const telltale_field integer[] = {{"n", TELLTALE_INTEGER, 0}}, number[] = {{"n", TELLTALE_FLOAT, 0}};
+  const telltale_field integer[] = {{"n", TELLTALE_FIELD_TYPE_INTEGER, 0}},
+                       number[] = {{"n", TELLTALE_FIELD_TYPE_FLOAT, 0}};
   telltale_site one = site_named("scope"), other = site_named("scope");
   one.fields = integer;
   other.fields = number;
@@ -63,7 +64,7 @@ TEST_F(NamesTest, tell_sites_apart_by_their_fields) {
 }
 
 TEST_F(NamesTest, give_the_same_handle_for_the_same_description) {
-  const telltale_field fields[] = {{"n", TELLTALE_INTEGER, 0}, {"t", TELLTALE_TEXT, 0}};
+  const telltale_field fields[] = {{"n", TELLTALE_FIELD_TYPE_INTEGER, 0}, {"t", TELLTALE_FIELD_TYPE_TEXT, 0}};
   telltale_site description = site_named("dynamic");
   description.fields = fields;
   description.field_count = 2;
@@ -71,7 +72,7 @@ TEST_F(NamesTest, give_the_same_handle_for_the_same_description) {
   EXPECT_EQ(names_->handle_of(description), handle);
   EXPECT_EQ(handle->id, names_->number_of(description));
   ASSERT_EQ(handle->field_count, 2u);
-  EXPECT_EQ(handle->fields[1].type, static_cast<std::uint32_t>(TELLTALE_TEXT));
+  EXPECT_EQ(handle->fields[1].type, static_cast<std::uint32_t>(TELLTALE_FIELD_TYPE_TEXT));
 }
 
 TEST_F(NamesTest, put_what_is_too_much_under_one_name) {

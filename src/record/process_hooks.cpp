@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "record/active_session.h"
 #include "record/clock.h"
 #include "record/quiescence.h"
 #include "record/recorder_state.h"
-#include "record/session.h"
 #include "record/session_pairs.h"
 #include "record/writer.h"
 
@@ -76,7 +76,7 @@ __attribute__((constructor)) void start_as_environment_says() {
   telltale_options options;
   telltale_default_options(&options, sizeof options);
   options.path = path;
-  if (telltale_start(&options) != TELLTALE_OK) dprintf(STDERR_FILENO, "telltale: %s\n", telltale_error_text());
+  if (telltale_start(&options) != TELLTALE_STATUS_OK) dprintf(STDERR_FILENO, "telltale: %s\n", telltale_error_text());
 }
 
 __attribute__((destructor)) void stop_at_exit() {

@@ -14,6 +14,10 @@ constexpr std::uint32_t kDefaultFlushMs = 25, kMostFlushMs = 60'000;
 constexpr double kMostSeconds = 1e9;
 constexpr double kNsPerSecond = 1e9;
 
+// What the first version had; no program has less.
+constexpr std::size_t kLeastOptions = offsetof(telltale_options, schedule);
+constexpr std::size_t kLeastSchedule = offsetof(telltale_schedule, repeat);
+
 // Where "run.tell" is split for something in between; at the end when there is no extension.
 std::size_t extension_at(const char* path) {
   const char* slash = strrchr(path, '/');
@@ -35,16 +39,29 @@ const char* problem_with(const telltale_options& options) {
   if (options.path == nullptr || options.path[0] == '\0') return "the options name no path";
   if (strlen(options.path) >= kMaxPath - 64) return "the path is too long";
   if (options.memory_limit < kLeastMemory) return "the memory limit is below 16 KiB";
-  if (options.policy > TELLTALE_BLOCK) return "there is no such policy";
+  if (options.policy > TELLTALE_POLICY_BLOCK) return "there is no such policy";
+  if (options.fork_mode > TELLTALE_FORK_OWN_FILE) return "there is no such fork mode";
   if (options.flush_ms == 0 || options.flush_ms > kMostFlushMs) return "flush_ms is not between 1 and 60000";
-  const telltale_schedule& schedule = options.schedule;
-  const bool has_schedule = (schedule.skip_first | schedule.wait | schedule.warmup | schedule.repeat) != 0;
-  if (has_schedule && schedule.active == 0) return "a schedule needs at least one active step";
-  if (!(options.flight_seconds >= 0 && options.flight_seconds < kMostSeconds)) return "flight_seconds is no duration";
+  if (options.schedule != nullptr && options.schedule->active == 0) return "a schedule needs at least one active step";
+  if (!(options.flight_seconds >= 0 && options.flight_seconds < kMostSeconds))
+    return "flight_seconds is not a duration";
   if (!(options.flight_step_seconds >= 0 && options.flight_step_seconds < kMostSeconds))
-    return "flight_step_seconds is no duration";
+    return "flight_step_seconds is not a duration";
   if (options.flight_signal < 0 || options.flight_signal > SIGRTMAX) return "there is no such signal";
-  if (options.flight_seconds > 0 && schedule.active != 0) return "a flight recorder takes no schedule";
+  if (options.flight_seconds > 0 && options.schedule != nullptr) return "a flight recorder takes no schedule";
+  return nullptr;
+}
+
+// Copies a struct of the user's that begins with its size and may be one of an older or a newer program. What an older
+// one does not have stays as it is in `into`; what a newer one has beyond ours must not be asked for.
+template <typename Struct>
+const char* take_struct(const Struct& given, std::size_t least, Struct& into) {
+  if (given.size < least)
+    return "the size of the options or of the schedule is not set: see telltale_default_options()";
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&given);
+  for (std::size_t i = sizeof(Struct); i < given.size; ++i)
+    if (bytes[i] != 0) return "the program asks for what only a newer version of the recorder knows";
+  std::memcpy(&into, &given, given.size < sizeof(Struct) ? given.size : sizeof(Struct));
   return nullptr;
 }
 
@@ -53,10 +70,16 @@ const char* problem_with(const telltale_options& options) {
 const char* take_options(const telltale_options& given, Settings& settings) {
   telltale_options options;
   telltale_default_options(&options, sizeof options);
-  std::memcpy(&options, &given, given.size < sizeof options ? given.size : sizeof options);
+  if (const char* problem = take_struct(given, kLeastOptions, options)) return problem;
+  telltale_schedule schedule{};
+  if (options.schedule != nullptr) {
+    if (const char* problem = take_struct(*options.schedule, kLeastSchedule, schedule)) return problem;
+    options.schedule = &schedule;
+  }
   if (const char* problem = problem_with(options)) return problem;
   strcpy(settings.path, options.path);
-  settings.schedule = options.schedule;
+  settings.has_schedule = options.schedule != nullptr;
+  settings.schedule = schedule;
   settings.memory_limit = options.memory_limit;
   settings.policy = options.flight_seconds > 0 ? Policy::kDropOldest : static_cast<Policy>(options.policy);
   settings.records_in_child = options.fork_mode == TELLTALE_FORK_OWN_FILE;
@@ -108,19 +131,27 @@ void telltale_default_options(telltale_options* options, std::size_t size) {
   defaults.memory_limit = telltale::record::kDefaultMemory;
   defaults.flush_ms = telltale::record::kDefaultFlushMs;
   defaults.compression = 1;
+  std::memset(options, 0, size);
   std::memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
 }
 
+void telltale_default_schedule(telltale_schedule* schedule, std::size_t size) {
+  std::memset(schedule, 0, size);
+  schedule->size = size;
+}
+
 telltale_action telltale_schedule_action(const telltale_schedule* schedule, std::uint64_t step) {
-  if (schedule->active == 0) return TELLTALE_ACTION_RECORD;  // no schedule
-  if (step < schedule->skip_first) return TELLTALE_ACTION_NONE;
-  step -= schedule->skip_first;
-  if (schedule->skip_first_wait != 0) step += schedule->wait;
-  const std::uint64_t cycle = std::uint64_t{schedule->wait} + schedule->warmup + schedule->active;
-  if (schedule->repeat > 0 && step / cycle >= schedule->repeat) return TELLTALE_ACTION_NONE;
+  if (schedule == nullptr) return TELLTALE_ACTION_RECORD;
+  telltale_schedule all{};
+  std::memcpy(&all, schedule, schedule->size < sizeof all ? schedule->size : sizeof all);
+  if (all.active == 0 || step < all.skip_first) return TELLTALE_ACTION_NONE;
+  step -= all.skip_first;
+  if (all.skip_first_wait != 0) step += all.wait;
+  const std::uint64_t cycle = std::uint64_t{all.wait} + all.warmup + all.active;
+  if (all.repeat > 0 && step / cycle >= all.repeat) return TELLTALE_ACTION_NONE;
   const std::uint64_t place = step % cycle;
-  if (place < schedule->wait) return TELLTALE_ACTION_NONE;
-  if (place < std::uint64_t{schedule->wait} + schedule->warmup) return TELLTALE_ACTION_WARMUP;
+  if (place < all.wait) return TELLTALE_ACTION_NONE;
+  if (place < std::uint64_t{all.wait} + all.warmup) return TELLTALE_ACTION_WARMUP;
   return place < cycle - 1 ? TELLTALE_ACTION_RECORD : TELLTALE_ACTION_RECORD_AND_SAVE;
 }
 

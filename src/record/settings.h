@@ -13,7 +13,8 @@ inline constexpr std::size_t kMaxPath = 4096;
 
 struct Settings {
   char path[kMaxPath] = {};
-  telltale_schedule schedule{};
+  bool has_schedule = false;
+  telltale_schedule schedule{};  // where there is one
   std::uint64_t memory_limit = 0;
   Policy policy = Policy::kDropNewest;
   bool records_in_child = false;
@@ -25,9 +26,12 @@ struct Settings {
   std::int64_t flight_step_ns = 0;
   int flight_signal = 0;
   bool is_quiet = false;
+  std::uint64_t began = 0;  // ticks: when the session was started, in a forked child that of its parent
+
+  const telltale_schedule* schedule_or_null() const { return has_schedule ? &schedule : nullptr; }
 };
 
-// Checks and copies. Null, or a sentence that says what is wrong.
+// Checks and copies, as much as options.size says that there is. Null, or a sentence that says what is wrong.
 const char* take_options(const telltale_options& options, Settings& settings);
 
 // "run.tell", "run.%p.%c.tell" → the name of file `number`; see telltale_options::path. False when it is too long.

@@ -50,7 +50,8 @@ void TellFile::add_chunk(ChunkKind kind, const unsigned char* end_of_scratch) {
   add_chunk(scratch_, static_cast<std::size_t>(end_of_scratch - scratch_), about);
 }
 
-void TellFile::set_session(const SessionPair* pairs, std::size_t count) {
+void TellFile::set_session(const SessionPair* pairs, std::size_t count, std::uint64_t began) {
+  session_began_ = began;
   session_ = pairs;
   session_count_ = count;
 }
@@ -102,7 +103,7 @@ void TellFile::add_thread(ThreadState& thread, const Names& names) {
   const std::uint32_t name = thread.name.load(std::memory_order_acquire);
   add_names(names);
   unsigned char* at = tell::put_varint(scratch_, 1);
-  at = put_track(at, {thread.track, TELLTALE_TRACK_THREAD, TELLTALE_CLOCK_TICKS, -1, 0, thread.tid, name});
+  at = put_track(at, {thread.track, TELLTALE_TRACK_TYPE_THREAD, TELLTALE_CLOCK_TICKS, -1, 0, thread.tid, name});
   add_chunk(ChunkKind::kTracks, at);
   thread.described_in = last_description;
   thread.described_name = name;
@@ -145,6 +146,7 @@ void TellFile::add_open_scopes(ThreadState& thread, std::uint64_t ticks, std::ui
     const Open seen{scope.start.load(std::memory_order_acquire), scope.site.load(std::memory_order_acquire)};
     // The thread goes on meanwhile: from the first scope that changes or is too young, the rest is of no interest.
     if (seen.start >= begun_before || scope.start.load(std::memory_order_acquire) != seen.start) break;
+    if (seen.start < session_began_) continue;
     open[count++] = seen;
     digest = digest * kDigestFactor + seen.start + seen.site;
   }

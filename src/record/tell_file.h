@@ -35,15 +35,16 @@ class TellFile {
   // All of these only gather; commit() writes. Whatever cannot be written is counted in the losses given to open(), and
   // a later commit() tries again with what is new then.
 
-  // What the session says of itself; the pairs must live as long as the file.
-  void set_session(const SessionPair* pairs, std::size_t count);
+  // What the session says of itself, and when it began, in ticks; the pairs must live as long as the file.
+  void set_session(const SessionPair* pairs, std::size_t count, std::uint64_t began);
   // The names that the file does not have yet.
   void add_names(const Names& names);
   // How many records of a thread are in the file, once what the file must know of the thread is there. add_names()
   // comes before.
   std::uint64_t describe_thread(ThreadState& thread, const Names& names);
   void add_records(ThreadState& thread, const EncodedRecords& records);
-  // The scopes open on a thread that began before that time; nothing when they are the same as the last time.
+  // The scopes open on a thread that began in this session and before that time; nothing when they are the same as the
+  // last time.
   void add_open_scopes(ThreadState& thread, std::uint64_t ticks, std::uint64_t begun_before, const Names& names);
   void add_calibration(const Calibration& calibration);
   void add_losses();
@@ -103,6 +104,7 @@ class TellFile {
   bool is_index_whole_ = true;
   const SessionPair* session_ = nullptr;
   std::size_t session_count_ = 0;
+  std::uint64_t session_began_ = 0;
 
   int file_ = -1;
   int error_ = 0;

@@ -59,7 +59,7 @@ int Writer::open_file(const char* path, unsigned number) {
   const int error = file_.open(path, losses);
   error_.store(error, std::memory_order_relaxed);
   pairs_.describe(settings_, number, first_calibration_, names);
-  file_.set_session(pairs_.begin(), pairs_.size());
+  file_.set_session(pairs_.begin(), pairs_.size(), settings_.began);
   file_.add_names(names);
   file_.add_calibration(first_calibration_);
   if (error == 0) file_.commit();

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/host_segments.h"
+#include "analysis/host_timeline.h"
 #include "replay/step_graph.h"
 
 namespace telltale {

@@ -280,7 +280,7 @@ std::string strip_section(const Diagnosis& diagnosis, const Trace& trace) {
 
   const bool is_all = diagnosis.timing.source == StepSource::kWhole;
   const std::string caption = fmt::format(
-      "{}, {}. Events too short to be told apart are drawn as one, its height the part of its time that they fill.{}",
+      "{}, {}. Events too short to be told apart are drawn as one; its height shows how much of that time they fill.{}",
       is_all ? "All of it" : "A typical " + std::string(diagnosis.is_about_steps ? "step" : "stretch"),
       format_time(strip.window.length()), left_out(strip));
   const std::string_view title = diagnosis.is_about_steps ? "One step as it ran" : "How it ran";

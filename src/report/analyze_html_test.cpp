@@ -4,7 +4,7 @@
 
 #include <regex>
 
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 #include "report/testing/sample_diagnosis.h"
 
 namespace telltale {

@@ -6,7 +6,7 @@
 #include <ranges>
 
 #include "base/amounts.h"
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 #include "report/analyze_words.h"
 #include "report/text_width.h"
 

@@ -282,7 +282,7 @@ std::string footer(const Diagnosis& diagnosis, const TextStyle& style) {
     for (const Finding& finding : diagnosis.findings) rules += (rules.empty() ? "" : ", ") + finding.rule;
     text += paragraph("How each saving is computed: telltale analyze --explain RULE, here " + rules + '.', "", style);
   }
-  if (const std::string remarks = remarks_text(diagnosis); !remarks.empty()) text += paragraph(remarks, "", style);
+  for (const std::string& remark : diagnosis.remarks) text += paragraph("Note: " + remark, "", style);
   return text.empty() ? text : '\n' + style.faint(text);
 }
 

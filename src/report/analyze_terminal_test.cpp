@@ -110,9 +110,8 @@ TEST(AnalyzeText, ends_with_what_to_ask_next) {
             "Each saving is what that fix alone would buy; savings overlap and do not add up.");
   EXPECT_EQ(lines[lines.size() - 4],
             "How each saving is computed: telltale analyze --explain RULE, here unfused_attention, host_sync,");
-  EXPECT_EQ(lines[lines.size() - 2],
-            "Shapes were not recorded, so that rules about shapes are silent. The file has 1 anomaly: telltale");
-  EXPECT_EQ(lines[lines.size() - 1], "info shows it.");
+  EXPECT_EQ(lines[lines.size() - 2], "Note: Shapes were not recorded, so that rules about shapes are silent.");
+  EXPECT_EQ(lines[lines.size() - 1], "Note: The file has 1 anomaly: telltale info shows it.");
 }
 
 TEST(AnalyzeText, breaks_long_code_under_itself) {

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/csv_text.h"
+#include "base/text_encoding.h"
 #include "report/description.h"
 #include "report/result_fields.h"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 #include "report/text_width.h"
 
 namespace telltale {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analysis/key_averages.h"
-#include "analysis/row_order.h"
+#include "analysis/sort_key.h"
 #include "report/palette.h"
 
 namespace telltale {

@@ -1,6 +1,6 @@
 #include "trace/anomalies.h"
 
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 
 namespace telltale {
 namespace {

@@ -125,7 +125,7 @@ class Analyze(unittest.TestCase):
                     path = Path(folder, "page.html")
                     done = run("analyze", trace, "--html", str(path), "--json")
                     self.assertEqual(done.returncode, 0, done.stderr)
-                    self.assertEqual(done.stderr, f"The page is in {path}\n")
+                    self.assertEqual(done.stderr, f"telltale: the page is in {path}\n")
                     said = json.loads(done.stdout)
                     text = path.read_text(encoding="utf-8")
                     self.assertLess(len(text.encode()), 2_000_000)
@@ -141,7 +141,7 @@ class Analyze(unittest.TestCase):
                         self.assertIn(" ".join(finding["title"].split()), words)
 
     def test_a_page_that_cannot_be_written_is_an_error(self):
-        self.assert_fails(run("analyze", MLP, "--html", "/nowhere/page.html"), "/nowhere/page.html", "could not be written")
+        self.assert_fails(run("analyze", MLP, "--html", "/nowhere/page.html"), "/nowhere/page.html", "cannot be written: its folder does not exist")
         self.assert_fails(run("analyze", MLP, "--html", "/dev/full"), "/dev/full", "could not be written")
 
     def test_a_page_does_not_overwrite_its_trace(self):
@@ -193,7 +193,7 @@ class Analyze(unittest.TestCase):
 
     def test_chosen_steps_are_all_that_counts(self):
         self.assertEqual([step["index"] for step in answer("analyze", RESNET, "--steps", "2")["steps"]], [2])
-        self.assert_fails(run("analyze", RESNET, "--steps", "7..9"), "steps 1 to 2")
+        self.assert_fails(run("analyze", RESNET, "--steps", "7..9"), "no step matches --steps 7..9 (the trace has 1 to 2)")
 
     def test_rules_can_be_chosen_and_savings_limited(self):
         rules = {finding["rule"] for finding in answer("analyze", MLP)["findings"]}
@@ -221,7 +221,7 @@ class Analyze(unittest.TestCase):
         self.assertIn(done.stdout, everything)
         self.assertIn("data_loading\n", everything)
         self.assert_fails(run("analyze", "--explain", "host_snyc"), "did you mean 'host_sync'?")
-        self.assert_fails(run("analyze", "--explain", "frobnicate"), "there are", "host_sync", "data_loading")
+        self.assert_fails(run("analyze", "--explain", "frobnicate"), "there is no rule 'frobnicate'; choose", "host_sync", "data_loading")
 
     def test_wrong_words(self):
         self.assert_fails(run("analyze"), "TRACE")

@@ -68,7 +68,7 @@ class CommandLine(unittest.TestCase):
         self.assert_fails(run("top", RESNET, "--json", "--csv"), "--json", "--csv")
 
     def test_steps_that_the_trace_does_not_have(self):
-        self.assert_fails(run("top", RESNET, "--steps", "7..9"), "steps 1 to 2")
+        self.assert_fails(run("top", RESNET, "--steps", "7..9"), "no step matches --steps 7..9 (the trace has 1 to 2)")
 
     def test_files_that_cannot_be_read(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -55,7 +55,7 @@ class Files(Folder):
         Path(self.path("a.csv")).write_text("mine")
         done = run("convert", SMALL, "-o", self.path("a.csv"))
         self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr, f"telltale: {self.path('a.csv')}: is there already; --force overwrites it\n")
+        self.assertEqual(done.stderr, f"telltale: {self.path('a.csv')}: already exists; --force overwrites it\n")
         self.assertEqual(Path(self.path("a.csv")).read_text(), "mine")
         self.convert(SMALL, "a.csv", "--force")
         self.assertNotEqual(Path(self.path("a.csv")).read_text(), "mine")
@@ -74,16 +74,16 @@ class Files(Folder):
 
     def test_errors_are_one_line_and_leave_nothing_behind(self):
         cases = {
-            ("a.xyz",): r"a.xyz: its ending names no format; there are .*\.json.*\.csv.*, or say --format .*kineto",
+            ("a.xyz",): r"a.xyz: its ending names no format; use .*\.json.*\.csv, or give --format",
             ("a",): "its ending names no format",
             ("none/a.json",): "none/a.json: cannot be written: its folder does not exist",
             (".", "--format", "csv"): "is a folder; name a file in it",
-            ("a.json", "--format", "pdf"): "there is no format 'pdf'; there are .*perfetto",
-            ("a.json", "--from", "5"): "'5' is no time; write 1.5s, 200ms, 300us or 50ns",
+            ("a.json", "--format", "pdf"): "there is no format 'pdf'; choose .*perfetto",
+            ("a.json", "--from", "5"): "--from 5 is not a time; write 1.5s, 200ms, 300us or 50ns",
             ("a.json", "--from", "2ms", "--to", "2ms"): "--to must be later than --from",
-            ("a.json", "--from", "10s"): "nothing happens between --from and --to: the trace lasts 8.06 ms",
-            ("a.json", "--steps", "77"): "--steps chooses none: the trace has steps 3 to 5",
-            ("a.json", "--steps", "3", "--from", "8ms"): "--steps chooses none of what is between --from and --to",
+            ("a.json", "--from", "10s"): "nothing happens after --from: the trace lasts 8.06 ms",
+            ("a.json", "--steps", "77"): r"no step matches --steps 77 \(the trace has 3 to 5\)",
+            ("a.json", "--steps", "3", "--from", "8ms"): "no step matches --steps 3 after --from",
         }
         for words, sentence in cases.items():
             name, *options = words
@@ -128,7 +128,7 @@ class Streams(Folder):
     def test_standard_output_needs_a_format(self):
         done = run("convert", SMALL, "-o", "-")
         self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, r"\Atelltale: standard output: say with --format what to write: .*kineto")
+        self.assertRegex(done.stderr, r"\Atelltale: standard output: say what to write there with --format: .*kineto")
 
     def test_standard_output_has_what_a_file_has(self):
         self.convert(SMALL, "a.json")

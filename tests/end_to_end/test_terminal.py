@@ -59,7 +59,7 @@ class Terminal(unittest.TestCase):
     def test_where_the_page_is_stands_below_the_report(self):
         with tempfile.TemporaryDirectory() as folder:
             shown = on_terminal("analyze", RESNET, "--html", f"{folder}/page.html", columns=120)
-            self.assertTrue(shown.rstrip().endswith(f"The page is in {folder}/page.html"), shown[-200:])
+            self.assertTrue(shown.rstrip().endswith(f"telltale: the page is in {folder}/page.html"), shown[-200:])
 
     def test_the_table_is_as_wide_as_the_terminal_and_columns_goes_first(self):
         plain = {"NO_COLOR": "1"}

@@ -4,6 +4,7 @@ BUILD in the environment is a finished build, CMAKE the program to install it wi
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -82,6 +83,18 @@ class Installed(Case):
     def test_the_command_is_there(self):
         self.assertEqual(run(self.prefix / "bin" / "telltale", "--version"), run(TELLTALE, "--version"))
 
+    def test_every_part_has_the_version_of_the_header(self):
+        header = (self.prefix / "include" / "telltale" / "telltale.h").read_text(encoding="utf-8")
+        version = ".".join(re.findall(r"#define TELLTALE_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
+        self.assertRegex(version, r"^\d+\.\d+\.\d+$")
+        self.assertEqual(run(TELLTALE, "--version"), f"telltale {version}\n")
+        self.assertEqual(self.pkg_config(self.prefix, "--modversion"), [version])
+        [package] = self.prefix.rglob("telltale-config-version.cmake")
+        self.assertIn(f'set(PACKAGE_VERSION "{version}")', package.read_text(encoding="utf-8"))
+        python = Path(BUILD, "python", "telltale", "_version.py")
+        if python.exists():
+            self.assertIn(f'VERSION = "{version}"', python.read_text(encoding="utf-8"))
+
     def test_the_library_needs_nothing_but_libc_and_zstd(self):
         self.assertLessEqual(needed_libraries(self.recorder), {"libc", "libzstd"})
         loaded = run("ldd", self.recorder)
@@ -126,6 +139,21 @@ class Installed(Case):
 
 
 class Headers(Case):
+    def test_names_follow_one_scheme(self):
+        c, cpp = (Path(ROOT, "include", "telltale", name).read_text(encoding="utf-8") for name in ("telltale.h", "telltale.hpp"))
+        macros = set(re.findall(r"#define (\w+)", c + cpp))
+        self.assertEqual([name for name in macros if not name.startswith("TELLTALE_")], [])
+        enums = re.findall(r"typedef enum (\w+) \{(.*?)\}", c, re.DOTALL)
+        self.assertGreater(len(enums), 5)
+        for name, body in enums:
+            enumerators = re.findall(r"\b([A-Z][A-Z_]+) = \d", body)
+            self.assertTrue(enumerators, name)
+            self.assertEqual([each for each in enumerators if not each.startswith(name.upper() + "_")], [], name)
+            self.assertEqual(macros.intersection(enumerators), set(), name)
+        functions = re.findall(r"TELLTALE_API ([\w* ]+?)\b(telltale_\w+)\(", c)
+        self.assertGreater(len(functions), 20)
+        self.assertEqual([name for type, name in functions if type.strip() == "int"], [], "a telltale_status tells more")
+
     def test_they_compile_in_every_standard_without_a_warning(self):
         for c, cpp in PAIRS:
             for standard in ("c99", "c11", "c17"):

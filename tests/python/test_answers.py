@@ -54,11 +54,11 @@ class SameAsTheCommand(unittest.TestCase):
                 trace = telltale.load(path)
                 self.check(trace.top("all"), "top", path, "--by", "all")
                 self.check(trace.analyze(), "analyze", path)
-                info, expected = trace.info.to_dict(), answer("info", path)
+                info, expected = trace.info().to_dict(), answer("info", path)
                 # How much memory vectors reserve depends on the order in which threads finish.
                 self.assertAlmostEqual(info.pop("memory_bytes") / expected.pop("memory_bytes"), 1, delta=0.2)
                 self.assertEqual(info, expected)
-                self.assertEqual(wrong_types(trace.info, telltale.Info, "info"), [])
+                self.assertEqual(wrong_types(trace.info(), telltale.Info, "info"), [])
 
     def test_top_takes_what_the_command_takes(self):
         trace = telltale.load(RESNET)
@@ -103,7 +103,7 @@ class SameAsTheCommand(unittest.TestCase):
             self.assertEqual(str(trace.analyze()), command("analyze", path).stdout)
             self.assertEqual(str(trace.top()), command("top", path).stdout)
             self.assertEqual(str(trace.top(limit=2)), command("top", path, "--limit", "2").stdout)
-            self.assertEqual(str(trace.info), command("info", path).stdout)
+            self.assertEqual(str(trace.info()), command("info", path).stdout)
         whatif = telltale.load(MLP).whatif(no_sync=True)
         self.assertEqual(str(whatif), command("whatif", MLP, "--no-sync").stdout)
 
@@ -143,24 +143,25 @@ class Errors(unittest.TestCase):
     def test_each_names_what_is_wrong(self):
         trace = telltale.load(RESNET)
         for ask, part in {
-            lambda: trace.top("kernels"): "no sort of row 'kernels'; did you mean 'kernel'?",
-            lambda: trace.top("kernel", kinds="memcpy"): "give one of them",
-            lambda: trace.top(group="names"): "no grouping 'names'",
-            lambda: trace.top(sort="size"): "there are self-cpu, cpu,",
-            lambda: trace.top(limit=-1): "limit is 0 or more",
-            lambda: trace.top(steps=7): "steps chooses none: the trace has steps 1 to 2",
-            lambda: trace.top(steps="x"): "'x' is no range of steps",
-            lambda: trace.top(steps=range(3, 3)): "no range of steps",
+            lambda: trace.top("kernels"): "by cannot be 'kernels'; did you mean 'kernel'?",
+            lambda: trace.top("kernel", kinds="memcpy"): "give by or kinds, not both",
+            lambda: trace.top(group="names"): "group cannot be 'names'; did you mean 'name'?",
+            lambda: trace.top(sort="size"): "sort cannot be 'size'; choose self-cpu, cpu,",
+            lambda: trace.top(limit=-1): "limit must be 0 or more, not -1",
+            lambda: trace.top(stack_depth=0): "stack_depth must be 1 or more, not 0",
+            lambda: trace.top(steps=7): "no step matches steps=7 (the trace has 1 to 2)",
+            lambda: trace.top(steps="x"): "steps=x is not a range of steps",
+            lambda: trace.top(steps=range(3, 3)): "range(3, 3) is not a range of steps",
             lambda: trace.analyze(rules=["host_snc"]): "did you mean 'host_sync'?",
-            lambda: trace.analyze(min_saving=101): "a percentage",
+            lambda: trace.analyze(min_saving=101): "min_saving must be a percentage from 0 to 100, not 101",
             lambda: trace.whatif(): "say what to change: remove,",
-            lambda: trace.whatif(scale={"aten::add_": float("nan")}): "no number of 0 or more",
-            lambda: trace.whatif(remove=""): "a pattern needs a name",
-            lambda: trace.whatif(remove="instant:x"): "take no time of their own",
+            lambda: trace.whatif(scale={"aten::add_": float("nan")}): "scale='aten::add_=nan' is not PATTERN=FACTOR with a factor of 0 or more",
+            lambda: trace.whatif(remove=""): "remove='' has no name to match",
+            lambda: trace.whatif(remove="instant:x"): "events of kind instant take none of their own; choose operator",
             lambda: trace.events("kernal"): "did you mean 'kernel'?",
             lambda: trace.table("kernel"): "did you mean 'kernels'?",
             lambda: telltale.load("a\0b"): "zero byte",
-            lambda: telltale.load(RESNET, threads=0): "threads is 1 or more",
+            lambda: telltale.load(RESNET, threads=0): "threads must be 1 or more",
         }.items():
             with self.subTest(part):
                 self.assertIn(part, str(self.error(ask)))

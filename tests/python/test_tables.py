@@ -57,7 +57,7 @@ class Events(unittest.TestCase):
         for path in (RESNET, MLP, SERVER):
             trace = telltale.load(path)
             everything = rows_of(trace.events())
-            for kinds in ("kernel", ["operator"], ["memcpy", "runtime"], [], sorted(trace.info.kinds)):
+            for kinds in ("kernel", ["operator"], ["memcpy", "runtime"], [], sorted(trace.info().kinds)):
                 chosen = [kinds] if isinstance(kinds, str) else kinds
                 self.assertEqual(rows_of(trace.events(kinds)), [row for row in everything if row["kind"] in chosen])
 

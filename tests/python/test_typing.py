@@ -15,7 +15,7 @@ from typing import assert_type
 
 trace = telltale.load("a.json.gz", threads=2, progress=print)
 assert_type(trace, telltale.Trace)
-assert_type(trace.info.devices[0].name, str | None)
+assert_type(trace.info().devices[0].name, str | None)
 assert_type(trace.top("kernel", limit=3).rows[0].self_device_ns, int | None)
 assert_type(trace.analyze(steps=range(3, 5)).findings[0].saving.likely_ns, int)
 assert_type(trace.whatif(scale={"a": 0.5}).saving.percent, float)

@@ -20,7 +20,7 @@ std::size_t characters_in(std::string_view utf8) {
 }
 
 bool is_rule(std::string_view id) {
-  return std::ranges::any_of(all_rules(), [id](const Rule* rule) { return rule->info.id == id; });
+  return std::ranges::any_of(all_rules(), [id](const Rule& rule) { return rule.info.id == id; });
 }
 
 bool is_sentence(std::string_view text) {

@@ -311,7 +311,7 @@ for _ in range(2):
 p.export_chrome_trace(sys.argv[1])
 p.export_chrome_trace(sys.argv[1] + ".gz")
 print(p.key_averages().table())
-print(p.load().info.events)
+print(p.load().info().events)
 """
 
     def test_torchs_own_profiler_records_and_says_why_once(self) -> None:

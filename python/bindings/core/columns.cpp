@@ -3,7 +3,7 @@
 #include <cassert>
 #include <limits>
 
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 
 namespace telltale::python {
 namespace {

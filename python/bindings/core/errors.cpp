@@ -2,7 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 
 namespace telltale::python {
 

@@ -1,10 +1,11 @@
 #include "bindings/core/loading.h"
 
 #include <atomic>
+#include <memory>
+#include <optional>
 
 #include "bindings/core/errors.h"
 #include "bindings/core/interruptible.h"
-#include "formats/read_trace.h"
 
 namespace telltale::python {
 namespace {
@@ -14,7 +15,7 @@ namespace nb = nanobind;
 struct Reading {
   std::atomic<double> share = 0;
   std::atomic<bool> stop = false;
-  std::optional<Result<Trace>> result;
+  std::optional<Result<answers::Source>> result;
 };
 
 }  // namespace
@@ -23,11 +24,14 @@ LoadedTrace load(const std::string& path, unsigned threads, const nb::object& pr
   const auto reading = std::make_shared<Reading>();
   LongWork work;
   work.run = [reading, path, threads] {
-    ReadOptions options;
-    options.threads = threads;
-    options.stop = &reading->stop;
-    options.progress = [&share = reading->share](double now) { share = now; };
-    reading->result = read_trace(path, options);
+    answers::Source source;
+    source.path = path;
+    source.reading.threads = threads;
+    source.reading.stop = &reading->stop;
+    source.progress = [&share = reading->share](std::string_view, std::optional<double> now) {
+      if (now) share = *now;
+    };
+    reading->result = answers::load(std::move(source));
   };
   work.give_up = [reading] { reading->stop = true; };
   if (!progress.is_none()) {
@@ -38,9 +42,10 @@ LoadedTrace load(const std::string& path, unsigned threads, const nb::object& pr
     };
   }
   run_interruptibly(work);
-  if (!*reading->result) raise(reading->result->error());
+  const answers::Source loaded = value_or_raise(*std::move(reading->result));
   if (!progress.is_none()) progress(1.0);
-  return {std::make_shared<const Trace>(**std::move(reading->result)), path};
+  // What told of the reading, and could end it, is gone with it.
+  return {path, loaded.trace, {}, {}};
 }
 
 }  // namespace telltale::python

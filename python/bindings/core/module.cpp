@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -10,9 +9,14 @@
 
 #include <algorithm>
 
+#include "answers/analyze.h"
+#include "answers/info.h"
+#include "answers/row_words.h"
+#include "answers/suggestion.h"
+#include "answers/top.h"
+#include "answers/what_if.h"
 #include "bindings/core/answers.h"
 #include "bindings/core/arrow_capsules.h"
-#include "bindings/core/chosen_kinds.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interruptible.h"
 #include "bindings/core/loading.h"
@@ -28,11 +32,10 @@ namespace {
 using SharedTable = std::shared_ptr<const Table>;
 
 // Answers a request while Python's other threads run.
-template <typename Request>
-Answer answered(Result<Answer> (*answer)(const LoadedTrace&, const Request&), const LoadedTrace& loaded,
-                Request request) {
-  return value_or_raise(interruptibly<Result<Answer>>(
-      [answer, loaded, request = std::move(request)] { return answer(loaded, request); }));
+template <typename Views, typename Request>
+Answer asked(Result<Views> (*ask)(const Request&), Request request) {
+  return value_or_raise(
+      interruptibly<Result<Answer>>([ask, request = std::move(request)] { return answered(ask, request); }));
 }
 
 SharedTable made(const std::function<Table()>& make) {
@@ -45,14 +48,15 @@ SharedTable table_named(const LoadedTrace& loaded, const std::string& name) {
   if (table == tables.end()) {
     std::vector<std::string> known;
     for (const NamedTable& each : tables) known.emplace_back(each.name);
-    raise({no_such_word("table", name, known), {}, {}});
+    raise({answers::no_such_word("table", name, known), {}, {}});
   }
   return made([make = table->make, trace = loaded.trace] { return make(trace); });
 }
 
 SharedTable events_of(const LoadedTrace& loaded, const std::vector<std::string>& kinds) {
-  return made(
-      [trace = loaded.trace, chosen = value_or_raise(kinds_named(kinds))] { return events_table(trace, chosen); });
+  return made([trace = loaded.trace, chosen = value_or_raise(answers::kinds_named(kinds))] {
+    return events_table(trace, chosen);
+  });
 }
 
 std::vector<std::string_view> table_names() {
@@ -99,32 +103,50 @@ void bind_table(nb::module_& module) {
 }
 
 void bind_trace(nb::module_& module) {
+  using answers::Spelling;
   nb::class_<LoadedTrace>(module, "Trace")
-      .def("info", [](const LoadedTrace& loaded) { return interruptibly<Answer>([loaded] { return info(loaded); }); })
+      .def("info", [](const LoadedTrace& loaded) { return asked(answers::info, answers::InfoRequest{loaded}); })
       .def(
           "top",
           [](const LoadedTrace& loaded, std::optional<std::string> by, std::optional<std::vector<std::string>> kinds,
-             std::string group, std::size_t stack_depth, std::optional<std::string> steps,
-             std::optional<std::string> sort, std::optional<std::size_t> limit) {
-            return answered(top, loaded,
-                            {std::move(by), std::move(kinds), std::move(group), stack_depth, std::move(steps),
-                             std::move(sort), limit});
+             std::string group, std::int64_t stack_depth, std::optional<std::string> steps,
+             std::optional<std::string> sort, std::optional<std::int64_t> limit) {
+            return asked(answers::top, answers::TopRequest{.source = loaded,
+                                                           .spelling = Spelling::kKeywords,
+                                                           .by = std::move(by),
+                                                           .kinds = std::move(kinds),
+                                                           .group = std::move(group),
+                                                           .stack_depth = stack_depth,
+                                                           .steps = std::move(steps),
+                                                           .sort = std::move(sort),
+                                                           .limit = limit});
           },
           "by"_a = nb::none(), "kinds"_a = nb::none(), "group"_a = "name", "stack_depth"_a = 5, "steps"_a = nb::none(),
           "sort"_a = nb::none(), "limit"_a = nb::none())
       .def(
           "analyze",
           [](const LoadedTrace& loaded, std::optional<std::string> steps, std::vector<std::string> rules,
-             double min_saving) { return answered(analyze, loaded, {std::move(steps), std::move(rules), min_saving}); },
+             double min_saving) {
+            return asked(answers::analyze, answers::AnalyzeRequest{.source = loaded,
+                                                                   .spelling = Spelling::kKeywords,
+                                                                   .steps = std::move(steps),
+                                                                   .rules = std::move(rules),
+                                                                   .min_saving = min_saving});
+          },
           "steps"_a, "rules"_a, "min_saving"_a)
       .def(
           "what_if",
-          [](const LoadedTrace& loaded, std::vector<std::string> remove,
-             std::vector<std::pair<std::string, double>> scale, bool no_sync, bool instant_data, bool graph,
-             bool no_observer, std::optional<std::string> steps) {
-            return answered(
-                what_if, loaded,
-                {std::move(remove), std::move(scale), no_sync, instant_data, graph, no_observer, std::move(steps)});
+          [](const LoadedTrace& loaded, std::vector<std::string> remove, std::vector<std::string> scale, bool no_sync,
+             bool instant_data, bool graph, bool no_observer, std::optional<std::string> steps) {
+            return asked(answers::what_if, answers::WhatIfRequest{.source = loaded,
+                                                                  .spelling = Spelling::kKeywords,
+                                                                  .remove = std::move(remove),
+                                                                  .scale = std::move(scale),
+                                                                  .no_sync = no_sync,
+                                                                  .instant_data = instant_data,
+                                                                  .graph = graph,
+                                                                  .no_observer = no_observer,
+                                                                  .steps = std::move(steps)});
           },
           "remove"_a, "scale"_a, "no_sync"_a, "instant_data"_a, "graph"_a, "no_observer"_a, "steps"_a)
       .def("table", table_named, "name"_a)

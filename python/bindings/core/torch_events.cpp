@@ -5,8 +5,8 @@
 
 #include "analysis/call_stacks.h"
 #include "analysis/call_tree.h"
-#include "analysis/flops.h"
 #include "analysis/key_averages.h"
+#include "analysis/operator_work.h"
 #include "base/intervals.h"
 #include "trace/side_table_walk.h"
 

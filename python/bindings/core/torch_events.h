@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/memory_changes.h"
+#include "analysis/torch_memory.h"
 #include "trace/trace.h"
 
 namespace telltale::python {

@@ -9,10 +9,10 @@
 #include <unordered_map>
 
 #include "analysis/key_averages.h"
-#include "analysis/memory_categories.h"
-#include "bindings/core/answers.h"
+#include "analysis/torch_memory.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interruptible.h"
+#include "bindings/core/loading.h"
 #include "bindings/core/torch_events.h"
 #include "formats/read_trace.h"
 #include "formats/write_trace.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/kind_set.h"
+#include "analysis/call_tree.h"
 #include "bindings/core/table.h"
 #include "trace/trace.h"
 

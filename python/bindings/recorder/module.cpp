@@ -19,12 +19,13 @@ namespace {
 
 [[noreturn]] void raise_error() { throw std::runtime_error(telltale_error_text()); }
 
-void check(int error) {
-  if (error != TELLTALE_OK) raise_error();
+void check(telltale_status status) {
+  if (status != TELLTALE_STATUS_OK) raise_error();
 }
 
 telltale_schedule schedule_of(const nb::dict& words) {
-  telltale_schedule schedule = {};
+  telltale_schedule schedule;
+  telltale_default_schedule(&schedule, sizeof schedule);
   const auto read = [&](const char* name, std::uint32_t& into) {
     if (words.contains(name)) into = nb::cast<std::uint32_t>(words[name]);
   };
@@ -42,7 +43,8 @@ void start(const std::string& path, const nb::dict& schedule, std::uint64_t memo
   telltale_options options;
   telltale_default_options(&options, sizeof options);
   options.path = path.c_str();
-  options.schedule = schedule_of(schedule);
+  const telltale_schedule steps = schedule_of(schedule);
+  if (schedule.size() > 0) options.schedule = &steps;
   if (memory_limit > 0) options.memory_limit = memory_limit;
   options.fork_mode = own_file_after_fork ? TELLTALE_FORK_OWN_FILE : TELLTALE_FORK_SILENT;
   options.quiet = quiet ? 1 : 0;

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from telltale._capture.say import say
 from telltale._capture.torch_place import TorchPlace, find_torch
+from telltale._inject.telltale_say import say
 
 _PACKAGE = Path(os.path.abspath(__file__)).parent.parent  # as imported: a build folder has links
 _OLDEST = (2, 2)

@@ -1,6 +1,7 @@
 """Recording a program that knows nothing of it: what ``telltale record`` brings into the processes it starts.
 
-``before_torch`` runs when a process is about to import torch, ``after_torch`` once it has.
+``before_torch`` runs when a process is about to import torch, ``after_torch`` once it has. Both get the members of an
+``Attachment``, as they came.
 """
 
 from __future__ import annotations
@@ -10,45 +11,41 @@ import multiprocessing.util
 import threading
 from typing import Any
 
-from telltale._capture.say import say
+from telltale._inject.telltale_attachment import Attachment
+from telltale._inject.telltale_say import say
 
 _recording: Any = None
 
 
-def before_torch(config: dict[str, Any]) -> bool:
+def before_torch(values: dict[str, Any]) -> bool:
     """Whether our adapter can record here; compiles it where that has not been done yet, and says why it cannot."""
     try:
         from telltale._capture.adapter import AdapterUnavailable, build_adapter
     except ImportError as error:
-        say(f"the recorder does not load into this Python ({error}); PyTorch's own profiler is asked instead")
+        say(f"the recorder does not load into this Python ({error}); PyTorch's own profiler records instead")
         return False
     try:
         build_adapter()
     except AdapterUnavailable as reason:
-        say(f"no adapter of our own: {reason}; PyTorch's own profiler is asked instead")
+        say(f"our adapter cannot be used: {reason}; PyTorch's own profiler records instead")
         return False
     return True
 
 
-def after_torch(config: dict[str, Any]) -> None:
-    """Starts the recording. ``config`` is what the command was told; see docs/record.md."""
+def after_torch(values: dict[str, Any]) -> None:
+    """Starts the recording."""
     global _recording
+    from telltale import _recorder
     from telltale._capture.recording import Recording, Wanted
 
-    wanted = Wanted(
-        shapes=bool(config.get("shapes")),
-        memory=bool(config.get("memory")),
-        stacks=bool(config.get("stacks")),
-        modules=True,
-        find_steps=True,
-    )
+    told = Attachment(values)
+    wanted = Wanted(shapes=told.shapes, memory=told.memory, stacks=told.stacks, modules=True, find_steps=True)
     recording = Recording(
-        config["path"],
-        wanted,
-        schedule=config.get("schedule") or {},
-        memory_limit=int(config.get("memory_limit") or 0),
-        own_file_after_fork=True,
+        told.path, wanted, schedule=told.schedule, memory_limit=told.memory_limit or 0, own_file_after_fork=True
     )
+    if not (config.get("schedule") or config.get("seconds")):
+        # Its first steps warm up, which src/answers/chosen_steps.h takes into account.
+        _recorder.metadata("telltale_from_start", "true")
     try:
         recording.start()
     except Exception as error:  # the user's program goes on, whatever happens to us
@@ -58,8 +55,8 @@ def after_torch(config: dict[str, Any]) -> None:
     atexit.register(_stop)
     # Children that multiprocessing forks leave without a word to atexit, but not without one to multiprocessing.
     multiprocessing.util.register_after_fork(recording, _stop_with_child)
-    if config.get("seconds"):
-        timer = threading.Timer(float(config["seconds"]), _stop)
+    if told.seconds:
+        timer = threading.Timer(told.seconds, _stop)
         timer.daemon = True
         timer.start()
 

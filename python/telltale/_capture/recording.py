@@ -12,7 +12,7 @@ from telltale._capture.adapter import Adapter, load_adapter
 from telltale._capture.collections_of_garbage import unwatch_collections, watch_collections
 from telltale._capture.modules import ModuleWatch
 from telltale._capture.python_paths import own_folder, path_prefixes
-from telltale._capture.say import say, say_once
+from telltale._inject.telltale_say import say, say_once
 
 
 @dataclass(frozen=True)

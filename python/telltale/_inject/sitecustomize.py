@@ -14,7 +14,8 @@ _text = os.environ.get("TELLTALE_ATTACH")
 if _text and sys.version_info >= (3, 8):
     try:
         sys.meta_path.insert(0, __import__("telltale_watch").TorchWatch(_text))
-        del sys.modules["telltale_watch"]
+        for _module in ("telltale_watch", "telltale_attachment", "telltale_say"):
+            del sys.modules[_module]
     except ImportError as _error:
         sys.stderr.write("telltale: nothing is recorded in this process: %s\n" % _error)  # noqa: UP031
 

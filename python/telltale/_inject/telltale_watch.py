@@ -10,25 +10,14 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-
-def _say(sentence: str) -> None:
-    try:
-        sys.stderr.write(f"telltale: {sentence}\n")
-        sys.stderr.flush()
-    except Exception:  # a process may have closed its standard error
-        pass
+    from telltale._inject.telltale_attachment import KINETO, RECORDING, TOLD, TORCH, Attachment
+    from telltale._inject.telltale_say import say
+else:
+    from telltale_attachment import KINETO, RECORDING, TOLD, TORCH, Attachment
+    from telltale_say import say
 
 
-def _mark(config: "dict[str, Any]", kind: str) -> None:
-    """Leaves word for `telltale record` of what this process did; forked children leave their own."""
-    try:
-        with open(os.path.join(config["marks"], f"{kind}_{os.getpid()}"), "w", encoding="utf-8") as mark:
-            mark.write(os.environ.get("RANK", ""))
-    except (OSError, KeyError):
-        pass
-
-
-def _attach_module(config: "dict[str, Any]") -> "Any":
+def _attach_module(attachment: Attachment) -> "Any":
     """telltale's own half, from this interpreter's packages or else from where `telltale record` found it."""
     import importlib
 
@@ -38,14 +27,14 @@ def _attach_module(config: "dict[str, Any]") -> "Any":
     except ModuleNotFoundError as missing:
         if missing.name != "telltale":
             raise
-    sys.path.append(config["package"])
+    sys.path.append(attachment.package)
     try:
         return importlib.import_module(name)
     finally:
-        sys.path.remove(config["package"])
+        sys.path.remove(attachment.package)
 
 
-def _let_profiler_finish(marks: str) -> None:
+def _let_profiler_finish(attachment: Attachment) -> None:
     """Keeps a process that is about to end for as long as PyTorch's profiler needs to write what it has recorded.
 
     Its trace is complete after so many steps; those that do not come any more are counted here, empty as they are. A
@@ -55,20 +44,19 @@ def _let_profiler_finish(marks: str) -> None:
 
     from torch.autograd import profiler
 
-    told, recording = (os.path.join(marks, f"{kind}_{os.getpid()}") for kind in ("told", "recording"))
     tracker = getattr(profiler, "KinetoStepTracker", None)
     has_steps = tracker is not None and tracker.current_step() > 0
-    if not os.path.exists(recording) and not (has_steps and os.path.exists(told)):
+    if not attachment.has_mark(RECORDING) and not (has_steps and attachment.has_mark(TOLD)):
         return
     was_recording = False
     deadline = time.monotonic() + 3  # it says once a second that it records
-    while os.path.exists(told) and time.monotonic() < deadline:
-        if os.path.exists(recording) != was_recording:
+    while attachment.has_mark(TOLD) and time.monotonic() < deadline:
+        if attachment.has_mark(RECORDING) != was_recording:
             if was_recording:
                 return
             was_recording = True
             deadline = time.monotonic() + 30
-            _say("waiting for PyTorch's profiler to write its trace …")
+            say("waiting for PyTorch's profiler to write its trace …")
         for _ in range(1000 if has_steps else 0):
             profiler._kineto_step()
         time.sleep(0.1)
@@ -101,41 +89,39 @@ class TorchWatch:
 
         def exec_module(module: "ModuleType") -> None:
             loader.__dict__.pop("exec_module", None)
-            config, attach = self._before()
+            attachment, attach = self._before()
             execute(module)
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
-            self._after(config, attach)
+            self._after(attachment, attach)
 
         loader.exec_module = exec_module
 
-    def _before(self) -> "tuple[dict[str, Any], Any]":
+    def _before(self) -> "tuple[Attachment, Any]":
         """Gets ready; where that fails, PyTorch's own profiler is told to ask `telltale record` what to do."""
-        config: dict[str, Any] = {}
+        attachment = Attachment({})
         try:
-            import json
-
-            config = json.loads(self._text)
-            _mark(config, "torch")
-            if config.get("engine") == "kineto":
-                return config, None
-            attach = _attach_module(config)
-            if attach.before_torch(config):
-                return config, attach
+            attachment = Attachment.from_text(self._text)
+            attachment.set_mark(TORCH)
+            if attachment.engine == "kineto":
+                return attachment, None
+            attach = _attach_module(attachment)
+            if attach.before_torch(attachment.values):
+                return attachment, attach
         except Exception as error:  # nothing of ours may break the user's program
-            _say(f"PyTorch's own profiler records, since telltale cannot in this Python: {error}")
+            say(f"PyTorch's own profiler records instead, since telltale cannot record in this Python: {error}")
         os.environ["KINETO_USE_DAEMON"] = "1"
-        _mark(config, "kineto")
-        return config, None
+        attachment.set_mark(KINETO)
+        return attachment, None
 
     @staticmethod
-    def _after(config: "dict[str, Any]", attach: "Any") -> None:
+    def _after(attachment: Attachment, attach: "Any") -> None:
         try:
             if attach is not None:
-                attach.after_torch(config)
-            elif "marks" in config:
+                attach.after_torch(attachment.values)
+            elif attachment.marks:
                 import atexit
 
-                atexit.register(_let_profiler_finish, config["marks"])
+                atexit.register(_let_profiler_finish, attachment)
         except Exception as error:  # nothing of ours may break the user's program
-            _say(f"nothing is recorded in process {os.getpid()}: {error}")
+            say(f"nothing is recorded in process {os.getpid()}: {error}")

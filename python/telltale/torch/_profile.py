@@ -16,7 +16,7 @@ from torch.profiler import ProfilerActivity
 import telltale
 from telltale import _recorder
 from telltale._capture.adapter import AdapterUnavailable, load_adapter
-from telltale._capture.say import say_once
+from telltale._inject.telltale_say import say_once
 from telltale.torch import _memory_timeline
 from telltale.torch._cycle import Cycle, RecordedProfile
 from telltale.torch._files import RecordingFiles

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "advise/allocator_calls.h"
-#include "advise/growing_memory.h"
+#include "advise/patterns/device_memory.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -71,15 +70,16 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kAllocatorChurnRule;
-const Rule kAllocatorChurnRule = {
-    {"allocator_churn", "Memory fetched anew in every step",
-     "Calls of cudaMalloc or cudaFree in the last step and in more than half of all.",
-     "CUDA activities; stacks for the line.",
-     "The steps are replayed without the frees and without the allocations. Of what the "
-     "allocations save one half counts: "
-     "recording makes them slower.",
-     "Promised and gained, in percent of the step: 9 and 15 (empty_cache_every_step), 11 and 12 (longer_every_step)."},
-    find};
+Rule rules::allocator_churn() {
+  return {{.title = "Memory fetched anew in every step",
+           .looks_for = "Calls of cudaMalloc or cudaFree in the last step and in more than half of all.",
+           .needs = "CUDA activities; stacks for the line.",
+           .saving = "The steps are replayed without the frees and without the allocations. Of what the allocations "
+                     "save one half counts: recording makes them slower.",
+           .held = "Promised and gained, in percent of the step: 9 and 15 (empty_cache_every_step), 11 and 12 "
+                   "(longer_every_step).",
+           .fixes = {"keep_cache", "stable_shapes"}},
+          find};
+}
 
 }  // namespace telltale

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "advise/call_sum.h"
-#include "advise/convolution_layout.h"
+#include "advise/patterns/device_work.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -56,11 +55,11 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "Images are converted around every convolution";
   finding.explanation =
       fmt::format("Convolutions want the channels last: {} a step take {} ({:.0f} %) to bring them there and back.",
-                  counted(conversions.calls_a_step(), "conversion"), format_time(conversions.time_a_step()),
-                  facts.percent_of_step(conversions.time_a_step()));
+                  counted(conversions.calls_per_step(), "conversion"), format_time(conversions.time_per_step()),
+                  facts.percent_of_step(conversions.time_per_step()));
   if (!norms.empty())
     finding.explanation += fmt::format(" Batch norms with the channels first take {}, and would be faster as well.",
-                                       format_time(norms.time_a_step()));
+                                       format_time(norms.time_per_step()));
   finding.fix = {"channels_last", "Keep the model and its images in channels_last memory format.",
                  "+ model = model.to(memory_format=torch.channels_last)\n"
                  "+ x = x.to(memory_format=torch.channels_last)"};
@@ -69,13 +68,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kChannelsLastRule;
-const Rule kChannelsLastRule = {
-    {"channels_last", "Convolutions on images with the channels first",
-     "cuDNN's kernels that convert between NCHW and NHWC, for at least 3 % of the device's time.",
-     "CUDA activities; shapes for the roofline of batch norms.",
-     "The steps are replayed without the conversions, and with batch norms at half of their roofline.",
-     "Promised and gained, in percent of the step: 50 and 48 (convolutions_in_nchw), 28 and 30 (no_mixed_precision)."},
-    find};
+Rule rules::channels_last() {
+  return {{.title = "Convolutions on images with the channels first",
+           .looks_for = "cuDNN's kernels that convert between NCHW and NHWC, for at least 3 % of the device's time.",
+           .needs = "CUDA activities; shapes for the roofline of batch norms.",
+           .saving = "The steps are replayed without the conversions, and with batch norms at half of their roofline.",
+           .held = "Promised and gained, in percent of the step: 50 and 48 (convolutions_in_nchw), 28 and 30 "
+                   "(no_mixed_precision).",
+           .fixes = {"channels_last"}},
+          find};
+}
 
 }  // namespace telltale

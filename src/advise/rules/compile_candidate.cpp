@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "advise/compile_model.h"
+#include "advise/models/compile_model.h"
 #include "advise/rule.h"
 
 namespace telltale {
@@ -11,8 +11,6 @@ namespace {
 
 // Below this, compile time, guards and the risk of a break are not worth it.
 constexpr double kLeastPercent = 5;
-// Chains that are worth this much by themselves are what unfused_elementwise speaks of.
-constexpr double kPercentOfChains = 5;
 constexpr double kUncertainty = 0.25;
 
 std::vector<Finding> find(const Facts& facts) {
@@ -24,7 +22,7 @@ std::vector<Finding> find(const Facts& facts) {
   const bool wants_graphs = graphs >= plain && model.may_want_graphs();
   const Nanoseconds likely = wants_graphs ? graphs : plain;
   if (facts.percent_of_step(likely) < kLeastPercent) return {};
-  if (!wants_graphs && facts.percent_of_step(model.saved_by_fusing()) >= kPercentOfChains) return {};
+  if (!wants_graphs && model.has_telling_chains()) return {};  // unfused_elementwise speaks of them
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
@@ -63,17 +61,19 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kCompileCandidateRule;
-const Rule kCompileCandidateRule = {
-    {"compile_candidate", "An eager model that torch.compile would speed up",
-     "Kernels in a row that only move memory, products of odd widths, convolutions in the wrong layout, and host time "
-     "per launch; programs that are compiled already, or that wait for the device within the forward pass, are left "
-     "out.",
-     "CPU and CUDA activities; shapes tell which kernels work on the same tensor.",
-     "The steps are replayed with each chain of kernels as one (its longest kernel, and 12 % of the others), products "
-     "padded, layouts right, and host time in the model halved, or, with graphs, gone but for a fixed cost a step.",
-     "In 10 programs the median error was 8.9 points of the step, the largest 15 (eager_attention: promised 52, gained "
-     "66)."},
-    find};
+Rule rules::compile_candidate() {
+  return {{.title = "An eager model that torch.compile would speed up",
+           .looks_for = "Kernels in a row that only move memory, products of odd widths, convolutions in the wrong "
+                        "layout, and host time per launch; programs that are compiled already, or that wait for the "
+                        "device within the forward pass, are left out.",
+           .needs = "CPU and CUDA activities; shapes tell which kernels work on the same tensor.",
+           .saving = "The steps are replayed with each chain of kernels as one (its longest kernel, and 12 % of the "
+                     "others), products padded, layouts right, and host time in the model halved, or, with graphs, "
+                     "gone but for a fixed cost a step.",
+           .held = "In 10 programs the median error was 8.9 points of the step, the largest 15 (eager_attention: "
+                   "promised 52, gained 66).",
+           .fixes = {"compile_graphs", "compile"}},
+          find};
+}
 
 }  // namespace telltale

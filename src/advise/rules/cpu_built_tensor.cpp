@@ -2,13 +2,154 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
-#include "advise/host_built.h"
+#include "advise/facts.h"
+#include "advise/patterns/host_calls.h"
 #include "advise/rule.h"
+#include "analysis/host_timeline.h"
 #include "base/amounts.h"
+#include "trace/shapes.h"
 
 namespace telltale {
 namespace {
+
+// A tensor that the host fills with numbers of its own making, noise or constants, and then copies to the device.
+struct HostBuilt {
+  std::vector<EventId> made_by;  // operators, the filling one first, then those that computed on
+  EventId copied_by = kNoEvent;  // the whole call that copies it, see copying_call()
+  EventId copy = kNoEvent;       // on the device
+};
+
+constexpr auto kFilling = std::to_array<std::string_view>({
+    "aten::arange",   "aten::bernoulli",    "aten::bernoulli_", "aten::exponential_", "aten::eye",
+    "aten::fill_",    "aten::full",         "aten::full_like",  "aten::linspace",     "aten::normal",
+    "aten::normal_",  "aten::ones",         "aten::ones_like",  "aten::rand",         "aten::rand_like",
+    "aten::randint",  "aten::randint_like", "aten::randn",      "aten::randn_like",   "aten::random_",
+    "aten::randperm", "aten::uniform_",     "aten::zeros",      "aten::zeros_like",   "aten::zero_",
+});
+// What computes on with such numbers, and could as well on the device. What writes other values into them (index_put_,
+// copy_, cat) does not: those come from the host.
+constexpr auto kComputingOn = std::to_array<std::string_view>({
+    "aten::add",  "aten::add_", "aten::clamp", "aten::clamp_", "aten::cos",    "aten::div",       "aten::div_",
+    "aten::eq",   "aten::exp",  "aten::ge",    "aten::gt",     "aten::le",     "aten::lt",        "aten::mul",
+    "aten::mul_", "aten::neg",  "aten::pow",   "aten::sin",    "aten::sqrt",   "aten::sub",       "aten::sub_",
+    "aten::to",   "aten::tril", "aten::triu",  "aten::view",   "aten::expand", "aten::unsqueeze", "aten::reshape",
+});
+
+enum class Role : std::uint8_t { kOther, kFills, kComputesOn };
+
+std::vector<Role> role_by_name(const Trace& trace) {
+  const auto is_one_of = [](const auto& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  std::vector<Role> roles(trace.strings.size(), Role::kOther);
+  for (StringId name = 0; name < roles.size(); ++name) {
+    const std::string_view text = trace.strings[name];
+    if (!text.starts_with("aten::")) continue;
+    if (is_one_of(kFilling, text)) roles[name] = Role::kFills;
+    if (is_one_of(kComputingOn, text)) roles[name] = Role::kComputesOn;
+  }
+  return roles;
+}
+
+// The shape of the first tensor that an operator, or one within it, is given; empty where none is recorded.
+Shape shape_of(const Trace& trace, EventId op, EventId end) {
+  for (EventId event = op; event < end; ++event) {
+    std::vector<Shape> shapes = tensor_shapes(texts_of(trace, event).shapes);
+    if (!shapes.empty() && !shapes.front().empty()) return std::move(shapes.front());
+  }
+  return {};
+}
+
+// Goes over the operators of one thread, and keeps what was made and not yet copied.
+class Search {
+ public:
+  Search(const Facts& facts, std::vector<HostBuilt>& found) : facts_(facts), trace_(facts.trace), found_(found) {
+    for (const CopyCall& call : facts.diagnosis.copies.calls) {
+      const EventId launch = trace_.launch_of(call.event);
+      if (call.direction == CopyDirection::kHostToDevice && launch != kNoEvent)
+        copy_of_call_[copying_call(trace_, launch)] = call.event;
+    }
+    roles_ = role_by_name(trace_);
+  }
+
+  void walk(const Track& track) {
+    made_.clear();
+    EventId behind = 0;  // the operators before it have been seen as a whole
+    for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
+      // Python's call of the method that copies stands for the operator within.
+      const auto copy = copy_of_call_.find(event);
+      const bool is_copy = copy != copy_of_call_.end();
+      if (event < behind || (!is_copy && trace_.events.kind[event] != Kind::kOperator)) continue;
+      behind = subtree_end(trace_, event);
+      if (facts_.host_work[event] == HostWork::kDataLoading || !facts_.is_in_steps(event)) continue;
+      if (is_copy)
+        take_copy(event, behind, copy->second);
+      else
+        take_operator(event, behind);
+    }
+  }
+
+ private:
+  struct Made {
+    Shape shape;
+    std::vector<EventId> ops;
+  };
+
+  void take_operator(EventId op, EventId end) {
+    const Role role = roles_[trace_.events.name[op]];
+    if (role == Role::kOther && made_.empty()) return;
+    if (!facts_.launched.of_range(op, end).empty()) {
+      made_.clear();  // the device has come in between
+    } else if (role == Role::kFills) {
+      made_.push_back({shape_of(trace_, op, end), {op}});
+    } else if (const auto made = made_with(shape_of(trace_, op, end)); made != made_.end()) {
+      if (role == Role::kComputesOn)
+        made->ops.push_back(op);
+      else
+        made_.erase(made);
+    }
+  }
+
+  void take_copy(EventId call, EventId end, EventId copy) {
+    const auto made = made_with(shape_of(trace_, call, end));
+    if (made == made_.end()) return;
+    found_.push_back({std::move(made->ops), call, copy});
+    made_.erase(made);
+  }
+
+  // The last one of that shape; where a shape is not known, the last one.
+  std::vector<Made>::iterator made_with(const Shape& shape) {
+    for (auto made = made_.end(); made != made_.begin();) {
+      --made;
+      if (shape.empty() || made->shape.empty() || made->shape == shape) return made;
+    }
+    return made_.end();
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  std::vector<HostBuilt>& found_;
+  std::unordered_map<EventId, EventId> copy_of_call_;
+  std::vector<Role> roles_;  // by name
+  std::vector<Made> made_;
+};
+
+// Within the steps, outside of data loaders, in the order of threads and time. Shapes tell which tensor is copied;
+// without them, a copy is taken for that of what was made right before it.
+std::vector<HostBuilt> host_built_tensors(const Facts& facts) {
+  const std::vector<StepSpan>& steps = facts.diagnosis.timing.steps;
+  std::vector<HostBuilt> found;
+  if (facts.diagnosis.copies.calls.empty()) return found;
+  Search search(facts, found);
+  for (const TrackId thread : launching_threads(facts.trace, {steps.front().host.begin, steps.back().host.end}))
+    search.walk(facts.trace.tracks[thread]);
+  return found;
+}
 
 // What an operator costs the host that only launches a kernel.
 constexpr float kLaunchingOperator = 10'000;
@@ -60,14 +201,16 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kCpuBuiltTensorRule;
-const Rule kCpuBuiltTensorRule = {
-    {"cpu_built_tensor", "Tensors made on the CPU",
-     "Operators that fill a tensor on the CPU (randn, zeros, full, arange and the like) whose result is then copied to "
-     "the device.",
-     "CPU and CUDA activities; shapes, to know for sure which tensor is copied; stacks for the line.",
-     "The steps are replayed without the copies, and with operators that launch a kernel instead of filling.",
-     "Promised and gained, in percent of the step: 73 and 70 (noise_made_on_cpu)."},
-    find};
+Rule rules::cpu_built_tensor() {
+  return {{.title = "Tensors made on the CPU",
+           .looks_for = "Operators that fill a tensor on the CPU (randn, zeros, full, arange and the like) whose "
+                        "result is then copied to the device.",
+           .needs = "CPU and CUDA activities; shapes, to know for sure which tensor is copied; stacks for the line.",
+           .saving =
+               "The steps are replayed without the copies, and with operators that launch a kernel instead of filling.",
+           .held = "Promised and gained, in percent of the step: 73 and 70 (noise_made_on_cpu).",
+           .fixes = {"build_on_device"}},
+          find};
+}
 
 }  // namespace telltale

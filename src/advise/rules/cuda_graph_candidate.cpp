@@ -1,8 +1,8 @@
 // The same kernels run step after step, and the host launches each of them anew.
 #include <fmt/format.h>
 
-#include "advise/compile_model.h"
-#include "advise/graph_model.h"
+#include "advise/models/compile_model.h"
+#include "advise/models/graph_model.h"
 #include "advise/rule.h"
 
 namespace telltale {
@@ -34,24 +34,21 @@ std::vector<Finding> find(const Facts& facts) {
     finding.evidence.push_back(call.event);
   }
   if (!finding.evidence.empty()) finding.source = source_line(facts.trace, finding.evidence.front());
-  finding.fix = {
-      "cuda_graph", "Capture the step in a CUDA graph and replay it.",
-      "+ graph = torch.cuda.CUDAGraph()\n+ with torch.cuda.graph(graph):\n+     output = model(static_input)\n"
-      "- output = model(x)\n+ static_input.copy_(x); graph.replay()"};
+  finding.fix = graph_fix();
   return {finding};
 }
 
 }  // namespace
 
-extern const Rule kCudaGraphCandidateRule;
-const Rule kCudaGraphCandidateRule = {
-    {"cuda_graph_candidate", "Steps that one CUDA graph could launch",
-     "Steps without a backward pass that launch the same kernels in the same order, do not wait for the device and do "
-     "not "
-     "allocate device memory.",
-     "CPU and CUDA activities, two steps or more.",
-     "The steps are replayed with all kernels as nodes of one graph, at one launch a step.",
-     "Joined with launch_bound, which proposes the same: 84 % promised, 89 gained (decode_launch_bound)."},
-    find};
+Rule rules::cuda_graph_candidate() {
+  return {{.title = "Steps that one CUDA graph could launch",
+           .looks_for = "Steps without a backward pass that launch the same kernels in the same order, do not wait for "
+                        "the device and do not allocate device memory.",
+           .needs = "CPU and CUDA activities, two steps or more.",
+           .saving = "The steps are replayed with all kernels as nodes of one graph, at one launch a step.",
+           .held = "Joined with launch_bound, which proposes the same: 84 % promised, 89 gained (decode_launch_bound).",
+           .fixes = {"cuda_graph"}},
+          find};
+}
 
 }  // namespace telltale

@@ -1,5 +1,5 @@
 // The device has nothing to do while the program waits for the next batch.
-#include "advise/data_loading.h"
+#include "advise/patterns/data_loading.h"
 
 #include <fmt/format.h>
 
@@ -49,16 +49,18 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kDataLoadingRule;
-const Rule kDataLoadingRule = {
-    {"data_loading", "Waiting for data",
-     "Calls of the data loader on the thread that feeds the device, for which the device has to wait.",
-     "CPU activities; torch's own annotation of the loader is enough, stacks add the line.",
-     "The steps are replayed with batches that are ready when they are asked for; but no step becomes shorter than "
-     "eight workers need for a batch, which is a fifth of what one needs. Where the recording says that there are "
-     "fewer processors, as many workers each do 0.65 times what one alone does.",
-     "Promised and gained, in percent of the step: 78 and 79 (loader_no_workers), 80 and 78 (one_loader_worker), 30 "
-     "and 28 (examples/python/train.py on two processors)."},
-    find};
+Rule rules::data_loading() {
+  return {
+      {.title = "Waiting for data",
+       .looks_for = "Calls of the data loader on the thread that feeds the device, for which the device has to wait.",
+       .needs = "CPU activities; torch's own annotation of the loader is enough, stacks add the line.",
+       .saving = "The steps are replayed with batches that are ready when they are asked for; but no step becomes "
+                 "shorter than eight workers need for a batch, which is a fifth of what one needs. Where the recording "
+                 "says that there are fewer processors, as many workers each do 0.65 times what one alone does.",
+       .held = "Promised and gained, in percent of the step: 78 and 79 (loader_no_workers), 80 and 78 "
+               "(one_loader_worker), 30 and 28 (examples/python/train.py on two processors).",
+       .fixes = {"loader_workers"}},
+      find};
+}
 
 }  // namespace telltale

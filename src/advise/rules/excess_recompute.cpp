@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "advise/patterns/device_memory.h"
 #include "advise/rule.h"
 
 namespace telltale {
@@ -54,11 +55,9 @@ void remove_bookkeeping(const Facts& facts, const std::vector<bool>& is_frame, E
 
 bool has_room(const Facts& facts) {
   if (!facts.diagnosis.memory) return true;
-  for (const Device& device : facts.trace.devices)
-    if (device.id == facts.diagnosis.memory->device && device.memory_bytes)
-      return static_cast<double>(facts.diagnosis.memory->peak_allocated) <=
-             kMostMemoryInUse * static_cast<double>(*device.memory_bytes);
-  return true;
+  const std::optional<std::int64_t> whole = memory_of(facts.trace, facts.diagnosis.memory->device);
+  return !whole ||
+         static_cast<double>(facts.diagnosis.memory->peak_allocated) <= kMostMemoryInUse * static_cast<double>(*whole);
 }
 
 std::vector<Finding> find(const Facts& facts) {
@@ -104,15 +103,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kExcessRecomputeRule;
-const Rule kExcessRecomputeRule = {
-    {"excess_recompute", "Checkpointing without need",
-     "Calls of torch.utils.checkpoint within the backward pass that launch device work, "
-     "while the peak is below half of "
-     "the device's memory.",
-     "CPU and CUDA activities, and stacks; memory events to know the peak.",
-     "The steps are replayed without those calls and the work they launch.",
-     "Promised and gained, in percent of the step: 42 and 48 (gradient_checkpointing_unneeded)."},
-    find};
+Rule rules::excess_recompute() {
+  return {{.title = "Checkpointing without need",
+           .looks_for = "Calls of torch.utils.checkpoint within the backward pass that launch device work, while the "
+                        "peak is below half of the device's memory.",
+           .needs = "CPU and CUDA activities, and stacks; memory events to know the peak.",
+           .saving = "The steps are replayed without those calls and the work they launch.",
+           .held = "Promised and gained, in percent of the step: 42 and 48 (gradient_checkpointing_unneeded).",
+           .fixes = {"no_checkpointing"}},
+          find};
+}
 
 }  // namespace telltale

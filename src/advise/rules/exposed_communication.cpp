@@ -68,13 +68,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kExposedCommunicationRule;
-const Rule kExposedCommunicationRule = {
-    {"exposed_communication", "Communication that nothing hides",
-     "Collectives during which the device does nothing else, for 5 % of the step or more.",
-     "CUDA activities of one rank. Whether a rank waits for a slower one cannot be seen in its trace alone.",
-     "The steps are replayed with collectives that are shorter by one half of what computation could hide.",
-     "Never measured: no program of ours runs on several devices."},
-    find};
+Rule rules::exposed_communication() {
+  return {
+      {.title = "Communication that nothing hides",
+       .looks_for = "Collectives during which the device does nothing else, for 5 % of the step or more.",
+       .needs = "CUDA activities of one rank. Whether a rank waits for a slower one cannot be seen in its trace alone.",
+       .saving = "The steps are replayed with collectives that are shorter by one half of what computation could hide.",
+       .held = "Never measured: no program of ours runs on several devices.",
+       .fixes = {"overlap_communication"}},
+      find};
+}
 
 }  // namespace telltale

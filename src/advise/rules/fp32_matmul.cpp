@@ -1,8 +1,8 @@
 // Products in fp32 without tensor cores, on a device that has some for TF32.
 #include <fmt/format.h>
 
-#include "advise/call_sum.h"
-#include "advise/precision_model.h"
+#include "advise/models/precision_model.h"
+#include "advise/patterns/device_work.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -38,8 +38,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "Matrix products run in fp32 without tensor cores";
   finding.explanation = fmt::format(
       "Products in fp32 take {} of a step ({:.0f} %), in {}; in TF32, on tensor cores, they would take about {}.",
-      format_time(products.time_a_step()), facts.percent_of_step(products.time_a_step()),
-      counted(products.calls_a_step(), "kernel"), format_time(static_cast<Nanoseconds>(left / facts.steps())));
+      format_time(products.time_per_step()), facts.percent_of_step(products.time_per_step()),
+      counted(products.calls_per_step(), "kernel"), format_time(static_cast<Nanoseconds>(left / facts.steps())));
   finding.fix = {
       "tf32", "Allow TF32: products keep the range of fp32 and 10 bits of its mantissa, which training rarely notices.",
       "+ torch.set_float32_matmul_precision(\"high\")"};
@@ -49,17 +49,18 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kFp32MatmulRule;
-const Rule kFp32MatmulRule = {
-    {"fp32_matmul", "Products in fp32 without tensor cores",
-     "Kernels that multiply matrices in fp32 without tensor cores on a device that has TF32, while no product of the "
-     "trace uses it. Products with a vector do not count: they wait for memory.",
-     "CUDA activities; shapes for the roofline.",
-     "The steps are replayed with each product at what TF32 reaches of the device's peak or, if that takes longer, of "
-     "its "
-     "bandwidth; without shapes, at the share of the time that remained elsewhere.",
-     "In 4 programs the median error was 0.9 points of the step, the largest 4 (encoder_in_fp32: promised 58, gained "
-     "63)."},
-    find};
+Rule rules::fp32_matmul() {
+  return {
+      {.title = "Products in fp32 without tensor cores",
+       .looks_for = "Kernels that multiply matrices in fp32 without tensor cores on a device that has TF32, while no "
+                    "product of the trace uses it. Products with a vector do not count: they wait for memory.",
+       .needs = "CUDA activities; shapes for the roofline.",
+       .saving = "The steps are replayed with each product at what TF32 reaches of the device's peak or, if that takes "
+                 "longer, of its bandwidth; without shapes, at the share of the time that remained elsewhere.",
+       .held = "In 4 programs the median error was 0.9 points of the step, the largest 4 (encoder_in_fp32: promised "
+               "58, gained 63).",
+       .fixes = {"tf32"}},
+      find};
+}
 
 }  // namespace telltale

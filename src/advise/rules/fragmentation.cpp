@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "advise/allocator_calls.h"
+#include "advise/patterns/device_memory.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -17,10 +17,8 @@ constexpr double kLeastBytesOfUnknownDevice = 4.0 * 1024 * 1024 * 1024;
 constexpr double kUncertainty = 0.4;
 
 double least_bytes(const Facts& facts, DeviceId id) {
-  const auto& devices = facts.trace.devices;
-  const auto device = std::ranges::find(devices, id, &Device::id);
-  if (device == devices.end() || !device->memory_bytes) return kLeastBytesOfUnknownDevice;
-  return kLeastShareOfDevice * static_cast<double>(*device->memory_bytes);
+  const std::optional<std::int64_t> whole = memory_of(facts.trace, id);
+  return whole ? kLeastShareOfDevice * static_cast<double>(*whole) : kLeastBytesOfUnknownDevice;
 }
 
 // Segments that grow need no new ones.
@@ -51,14 +49,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kFragmentationRule;
-const Rule kFragmentationRule = {
-    {"fragmentation", "Memory in pieces",
-     "More than a fifth of the reserved memory unused when the program needs most, if that is a tenth of the device's "
-     "memory.",
-     "Memory events (profile_memory=True) with totals.",
-     "None in time, unless every step calls cudaMalloc: then as for allocator_churn.",
-     "Promised and gained, in percent of the step: 11 and 14 (longer_every_step)."},
-    find};
+Rule rules::fragmentation() {
+  return {{.title = "Memory in pieces",
+           .looks_for = "More than a fifth of the reserved memory unused when the program needs most, if that is a "
+                        "tenth of the device's memory.",
+           .needs = "Memory events (profile_memory=True) with totals.",
+           .saving = "None in time, unless every step calls cudaMalloc: then as for allocator_churn.",
+           .held = "Promised and gained, in percent of the step: 11 and 14 (longer_every_step).",
+           .fixes = {"expandable_segments"}},
+          find};
+}
 
 }  // namespace telltale

@@ -1,7 +1,7 @@
 // Python's garbage collector looks at all objects of the program while the device waits.
 #include <fmt/format.h>
 
-#include "advise/covering_calls.h"
+#include "advise/patterns/host_calls.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -39,12 +39,14 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kGarbageCollectionRule;
-const Rule kGarbageCollectionRule = {{"garbage_collection", "Garbage collection in the step",
-                                      "Collections of Python's garbage collector on the thread that feeds the device.",
-                                      "Stacks, or a recorder that marks collections.",
-                                      "The steps are replayed with collections that take a twentieth of their time.",
-                                      "Promised and gained, in percent of the step: 45 and 54 (collect_every_step)."},
-                                     find};
+Rule rules::garbage_collection() {
+  return {{.title = "Garbage collection in the step",
+           .looks_for = "Collections of Python's garbage collector on the thread that feeds the device.",
+           .needs = "Stacks, or a recorder that marks collections.",
+           .saving = "The steps are replayed with collections that take a twentieth of their time.",
+           .held = "Promised and gained, in percent of the step: 45 and 54 (collect_every_step).",
+           .fixes = {"freeze_gc"}},
+          find};
+}
 
 }  // namespace telltale

@@ -49,8 +49,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.confidence = facts.trace.recorded.stacks ? Confidence::kMedium : Confidence::kLow;
   for (const SyncPoint& sync : waits) finding.evidence.push_back(sync.call);
   finding.source = source_line(facts.trace, waits.front().call);
-  const double a_step = static_cast<double>(waits.size()) / facts.steps();
-  finding.title = fmt::format("The host waits for the GPU {:.3g} times a step", a_step);
+  const double per_step = static_cast<double>(waits.size()) / facts.steps();
+  finding.title = fmt::format("The host waits for the GPU {:.3g} times a step", per_step);
   finding.explanation = fmt::format(
       "{} makes the host wait until the GPU has finished everything; while the host then prepares new work, the GPU "
       "has "
@@ -64,16 +64,17 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kHostSyncRule;
-const Rule kHostSyncRule = {
-    {"host_sync", "Waits for the device within a step",
-     "Calls that return only when the device is done (.item(), nonzero, *Synchronize, blocking copies), after which "
-     "the "
-     "device has nothing to do.",
-     "CPU and CUDA activities; stacks for the line.",
-     "The steps are replayed with the waits dropped. A wait where the host is the bottleneck anyway saves nothing.",
-     "In 6 programs the median error was 1.6 points of the step, the largest 8 (item_every_layer: promised 5, gained "
-     "-3)."},
-    find};
+Rule rules::host_sync() {
+  return {{.title = "Waits for the device within a step",
+           .looks_for = "Calls that return only when the device is done (.item(), nonzero, *Synchronize, blocking "
+                        "copies), after which the device has nothing to do.",
+           .needs = "CPU and CUDA activities; stacks for the line.",
+           .saving = "The steps are replayed with the waits dropped. A wait where the host is the bottleneck anyway "
+                     "saves nothing.",
+           .held = "In 6 programs the median error was 1.6 points of the step, the largest 8 (item_every_layer: "
+                   "promised 5, gained -3).",
+           .fixes = {"remove_sync"}},
+          find};
+}
 
 }  // namespace telltale

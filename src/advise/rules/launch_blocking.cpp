@@ -39,12 +39,14 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kLaunchBlockingRule;
-const Rule kLaunchBlockingRule = {
-    {"launch_blocking", "Launches that wait",
-     "Launching calls of which nearly all end behind their kernel, among kernels of 30 µs or more.",
-     "CPU and CUDA activities.", "The steps are replayed with launches that only launch.",
-     "Promised and gained, in percent of the step: 42 and 42 (launches_that_block)."},
-    find};
+Rule rules::launch_blocking() {
+  return {{.title = "Launches that wait",
+           .looks_for = "Launching calls of which nearly all end behind their kernel, among kernels of 30 µs or more.",
+           .needs = "CPU and CUDA activities.",
+           .saving = "The steps are replayed with launches that only launch.",
+           .held = "Promised and gained, in percent of the step: 42 and 42 (launches_that_block).",
+           .fixes = {"unset_launch_blocking"}},
+          find};
+}
 
 }  // namespace telltale

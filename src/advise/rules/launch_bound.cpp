@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "advise/batch_model.h"
-#include "advise/compile_model.h"
-#include "advise/graph_model.h"
+#include "advise/models/batch_model.h"
+#include "advise/models/compile_model.h"
+#include "advise/models/graph_model.h"
 #include "advise/rule.h"
 
 namespace telltale {
@@ -39,10 +39,7 @@ struct Remedy {
 Remedy best_remedy(const Facts& facts) {
   const CompileModel& model = facts.compile_model();
   if (const std::optional<Edit> graph = captured_in_graph(facts); graph && !model.has_backward())
-    return {facts.saved_by(*graph),
-            {"cuda_graph", "Capture the step in a CUDA graph and replay it.",
-             "+ graph = torch.cuda.CUDAGraph()\n+ with torch.cuda.graph(graph):\n+     output = model(static_input)\n"
-             "- output = model(x)\n+ static_input.copy_(x); graph.replay()"}};
+    return {facts.saved_by(*graph), graph_fix()};
   if (model.applies() && !model.allows_graphs())
     return {model.saved(),
             {"compile", "Compile the model, so that it launches fewer kernels at less cost.",
@@ -93,17 +90,18 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kLaunchBoundRule;
-const Rule kLaunchBoundRule = {
-    {"launch_bound", "The device waits for launches",
-     "The device has nothing to do for 15 % of the unobserved step while the host is in Python, operators or launches.",
-     "CPU and CUDA activities.",
-     "The steps are replayed as a CUDA graph where there is no backward pass, as torch.compile with graphs would run "
-     "them "
-     "where there is one (without graphs where every step has other shapes), and with twice the batch where waits for "
-     "the device rule both out.",
-     "In 14 programs the median error was 3.1 points of the step, the largest 34 (noise_made_on_cpu: promised 2, "
-     "gained -32). 1 of them promised over 15 points too much."},
-    find};
+Rule rules::launch_bound() {
+  return {{.title = "The device waits for launches",
+           .looks_for = "The device has nothing to do for 15 % of the unobserved step while the host is in Python, "
+                        "operators or launches.",
+           .needs = "CPU and CUDA activities.",
+           .saving = "The steps are replayed as a CUDA graph where there is no backward pass, as torch.compile with "
+                     "graphs would run them where there is one (without graphs where every step has other shapes), and "
+                     "with twice the batch where waits for the device rule both out.",
+           .held = "In 14 programs the median error was 3.1 points of the step, the largest 34 (noise_made_on_cpu: "
+                   "promised 2, gained -32). 1 of them promised over 15 points too much.",
+           .fixes = {"cuda_graph", "compile", "compile_graphs", "larger_batch"}},
+          find};
+}
 
 }  // namespace telltale

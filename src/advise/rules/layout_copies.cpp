@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "advise/call_sum.h"
-#include "advise/operator_texts.h"
+#include "advise/facts.h"
+#include "advise/patterns/device_work.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -82,7 +82,7 @@ std::vector<Finding> find(const Facts& facts) {
     asked_for.add(copy.kernel);
     sizes.push_back(copy.elements);
   }
-  if (asked_for.empty() || facts.percent_of_step(asked_for.time_a_step()) < kLeastPercent) return {};
+  if (asked_for.empty() || facts.percent_of_step(asked_for.time_per_step()) < kLeastPercent) return {};
   // The backward pass moves the gradients of the same tensors.
   std::ranges::sort(sizes);
   Edit edit = facts.unobserved;
@@ -105,7 +105,8 @@ std::vector<Finding> find(const Facts& facts) {
       "Copies that only reorder dimensions take {} of a step ({:.0f} %), in {}: permute() is free, but the "
       "contiguous() "
       "after it moves the whole tensor, and the backward pass its gradient.",
-      format_time(all.time_a_step()), facts.percent_of_step(all.time_a_step()), counted(all.calls_a_step(), "kernel"));
+      format_time(all.time_per_step()), facts.percent_of_step(all.time_per_step()),
+      counted(all.calls_per_step(), "kernel"));
   finding.fix = {"contiguous_layout", "Keep the tensor in the order that the operations between the two copies want.",
                  "- y = x.permute(0, 2, 3, 1).contiguous()  # in every block\n"
                  "+ x = x.permute(0, 2, 3, 1).contiguous()  # once, before the first"};
@@ -114,15 +115,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kLayoutCopiesRule;
-const Rule kLayoutCopiesRule = {
-    {"layout_copies", "Copies into another layout",
-     "Copies of a tensor with permuted strides into one without, or the other way round, that the program asks for "
-     "with "
-     "contiguous() or clone() and that take 3 % of the step.",
-     "CPU and CUDA activities; shapes, which bring the strides, to tell them from other copies.",
-     "The steps are replayed without these copies and without those of their gradients.",
-     "Promised and gained, in percent of the step: 23 and 27 (layout_back_and_forth)."},
-    find};
+Rule rules::layout_copies() {
+  return {{.title = "Copies into another layout",
+           .looks_for = "Copies of a tensor with permuted strides into one without, or the other way round, that the "
+                        "program asks for with contiguous() or clone() and that take 3 % of the step.",
+           .needs = "CPU and CUDA activities; shapes, which bring the strides, to tell them from other copies.",
+           .saving = "The steps are replayed without these copies and without those of their gradients.",
+           .held = "Promised and gained, in percent of the step: 23 and 27 (layout_back_and_forth).",
+           .fixes = {"contiguous_layout"}},
+          find};
+}
 
 }  // namespace telltale

@@ -1,7 +1,7 @@
 // The data loader works in the program's own process, while the device waits.
 #include <fmt/format.h>
 
-#include "advise/data_loading.h"
+#include "advise/patterns/data_loading.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -30,13 +30,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kLoaderNoWorkersRule;
-const Rule kLoaderNoWorkersRule = {
-    {"loader_no_workers", "A loader without workers",
-     "Batches that are made by the thread that asks for them: torch's single-process iterator, or calls of the dataset "
-     "within the loader.",
-     "CPU activities; torch's own annotation of the loader is enough.",
-     "As for data_loading, of which it is the cause.", "Joined with data_loading, which promises the same; see there."},
-    find};
+Rule rules::loader_no_workers() {
+  return {{.title = "A loader without workers",
+           .looks_for = "Batches that are made by the thread that asks for them: torch's single-process iterator, or "
+                        "calls of the dataset within the loader.",
+           .needs = "CPU activities; torch's own annotation of the loader is enough.",
+           .saving = "As for data_loading, of which it is the cause.",
+           .held = "Joined with data_loading, which promises the same; see there.",
+           .fixes = {"loader_workers"}},
+          find};
+}
 
 }  // namespace telltale

@@ -2,21 +2,136 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
 
-#include "advise/covering_calls.h"
-#include "advise/logging_calls.h"
+#include "advise/facts.h"
+#include "advise/patterns/host_calls.h"
 #include "advise/rule.h"
+#include "analysis/host_timeline.h"
 #include "base/amounts.h"
 
 namespace telltale {
 namespace {
+
+constexpr auto kWriting = std::to_array<std::string_view>({
+    "<built-in function print>",
+    "<built-in function fsync>",
+    "<built-in method write of _io.",
+    "<built-in method flush of _io.",
+    "<built-in method writerow of ",
+    "logging/__init__.py(",
+    "torch/utils/tensorboard/",
+    "torch/serialization.py(",
+    "tensorboardX/",
+    "wandb/",
+    "mlflow/",
+    "loguru/",
+    "absl/logging/",
+    "tqdm/",
+});
+// A function that launches more than this share of a step's device work computes with it.
+constexpr double kLargestShareOfDevice = 0.1;
+
+bool is_writing(std::string_view name) {
+  return std::ranges::any_of(kWriting,
+                             [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+}
+
+// By event: how many of the events before it belong to training.
+std::vector<std::uint32_t> training_events_before(const Facts& facts) {
+  const Events& events = facts.trace.events;
+  std::vector<std::uint32_t> before(events.size() + 1);
+  for (EventId event = 0; event < events.size(); ++event) {
+    const Phase phase = facts.phases[event];
+    const bool trains = events.kind[event] == Kind::kModule || phase == Phase::kBackward ||
+                        phase == Phase::kOptimizer || phase == Phase::kData;
+    before[event + 1] = before[event] + (trains ? 1 : 0);
+  }
+  return before;
+}
+
+// Finds functions that a step calls only to tell somebody something: they print, write, log or save, and compute
+// nothing that training needs. In the steps, on the threads that feed the device, by event. From the call that writes
+// outwards, the outermost Python function that neither calls a module, nor trains, nor launches more than a little of
+// the device's work. Needs stacks.
+class Search {
+ public:
+  explicit Search(const Facts& facts)
+      : facts_(facts),
+        trace_(facts.trace),
+        training_before_(training_events_before(facts)),
+        is_writing_(names_where(facts.trace, is_writing)),
+        is_recorder_(names_where(
+            facts.trace, [](std::string_view name) { return name.find("torch/profiler/") != std::string_view::npos; })),
+        largest_device_time_(kLargestShareOfDevice * static_cast<double>(facts.diagnosis.timing.device_period)) {}
+
+  std::vector<EventId> run() {
+    const std::vector<StepSpan>& steps = facts_.diagnosis.timing.steps;
+    for (const TrackId thread : launching_threads(trace_, {steps.front().host.begin, steps.back().host.end}))
+      search(trace_.tracks[thread]);
+    return std::move(found_);
+  }
+
+ private:
+  void search(const Track& track) {
+    EventId behind = 0;  // of the last function found
+    for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
+      if (event < behind || !is_writing_[trace_.events.name[event]]) continue;
+      if (trace_.events.kind[event] != Kind::kPython || facts_.host_work[event] != HostWork::kPython) continue;
+      if (!facts_.is_in_steps(event) || !is_beside_training(event)) continue;
+      const EventId function = outermost_function(event);
+      behind = subtree_end(trace_, function);
+      if (!is_recorder_[trace_.events.name[function]]) found_.push_back(function);
+    }
+  }
+
+  EventId outermost_function(EventId event) const {
+    EventId outermost = event;
+    for (EventId at = trace_.events.parent[event]; at != kNoEvent; at = trace_.events.parent[at]) {
+      if (trace_.events.kind[at] != Kind::kPython || !is_beside_training(at)) break;
+      outermost = at;
+    }
+    return outermost;
+  }
+
+  bool is_beside_training(EventId function) const {
+    const EventId end = subtree_end(trace_, function);
+    if (training_before_[end] != training_before_[function]) return false;
+    Nanoseconds on_device = 0;
+    for (const EventId work : facts_.launched.of_range(function, end)) on_device += trace_.events.duration[work];
+    return static_cast<double>(on_device) <= largest_device_time_;
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  std::vector<std::uint32_t> training_before_;
+  std::vector<bool> is_writing_, is_recorder_;  // by name
+  double largest_device_time_;
+  std::vector<EventId> found_;
+};
+
+// From a function inwards: the last one of the user's own in which most of its time is spent.
+EventId function_that_takes_the_time(const Trace& trace, EventId function) {
+  const EventId end = subtree_end(trace, function);
+  EventId taking = function;
+  for (EventId event = function + 1; event < end; ++event) {
+    if (trace.events.kind[event] != Kind::kPython ||
+        2 * trace.events.duration[event] <= trace.events.duration[function])
+      continue;
+    const std::optional<SourceLine> frame = parsed_frame(trace.name(event));
+    if (frame && !is_library_frame(*frame)) taking = event;
+  }
+  return taking;
+}
 
 // Logging every twentieth step saves this much of what logging in each of them costs.
 constexpr double kSavedByLoggingLess = 0.95;
 constexpr double kUncertainty = 0.3;
 
 std::vector<Finding> find(const Facts& facts) {
-  std::vector<EventId> calls = logging_calls(facts);
+  std::vector<EventId> calls = Search(facts).run();
   if (calls.empty()) return {};
   Edit edit = facts.unobserved;
   for (const EventId call : calls) edit.scale_subtree(facts.trace, facts.launched, call, 0, 0);
@@ -41,13 +156,16 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kLoggingInStepRule;
-const Rule kLoggingInStepRule = {
-    {"logging_in_step", "Logging in the step",
-     "Python functions that print, write to files, log or save, and that neither call modules nor train.", "Stacks.",
-     "The steps are replayed without these functions, their waits for the device included; every twentieth step would "
-     "still log.",
-     "Promised and gained, in percent of the step: 20 and 20 (log_every_step)."},
-    find};
+Rule rules::logging_in_step() {
+  return {{.title = "Logging in the step",
+           .looks_for =
+               "Python functions that print, write to files, log or save, and that neither call modules nor train.",
+           .needs = "Stacks.",
+           .saving = "The steps are replayed without these functions, their waits for the device included; every "
+                     "twentieth step would still log.",
+           .held = "Promised and gained, in percent of the step: 20 and 20 (log_every_step).",
+           .fixes = {"log_less"}},
+          find};
+}
 
 }  // namespace telltale

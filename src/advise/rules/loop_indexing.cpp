@@ -3,14 +3,12 @@
 
 #include <algorithm>
 
-#include "advise/row_loops.h"
+#include "advise/patterns/row_loops.h"
 #include "advise/rule.h"
 
 namespace telltale {
 namespace {
 
-// Fewer turns are no loop worth rewriting.
-constexpr std::size_t kLeastTurns = 10;
 constexpr double kUncertainty = 0.1;
 
 // The backward pass has as many nodes as the forward pass has calls: it shrinks as that does.
@@ -48,13 +46,13 @@ Edit without_loops(const Facts& facts, const std::vector<RowLoop>& loops) {
 }
 
 std::vector<Finding> find(const Facts& facts) {
-  const std::vector<RowLoop> loops = row_loops(facts, kLeastTurns);
+  const std::vector<RowLoop>& loops = facts.row_loops();
   if (loops.empty()) return {};
   const Nanoseconds likely = facts.saved_by(without_loops(facts, loops));
   if (likely <= 0) return {};
   const RowLoop& longest = *std::max_element(
       loops.begin(), loops.end(), [](const RowLoop& a, const RowLoop& b) { return a.duration < b.duration; });
-  const double calls_a_turn = static_cast<double>(longest.calls.size()) / static_cast<double>(longest.turns.size());
+  const double calls_per_turn = static_cast<double>(longest.calls.size()) / static_cast<double>(longest.turns.size());
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
@@ -62,7 +60,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = fmt::format("A loop over {} rows calls its operators for each", longest.turns.size());
   finding.explanation =
       fmt::format("{} turns of about {:.0f} calls each take {:.3g} ms of a step in the forward pass as recorded.",
-                  longest.turns.size(), calls_a_turn, static_cast<double>(longest.duration) / 1e6);
+                  longest.turns.size(), calls_per_turn, static_cast<double>(longest.duration) / 1e6);
   finding.evidence.assign(longest.turns.begin(), longest.turns.begin() + Finding::kMaxEvidence);
   finding.source = source_line(facts.trace, longest.turns.front());
   finding.fix = {"batch_calls", "Call the operators once, on all rows together.",
@@ -72,15 +70,16 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kLoopIndexingRule;
-const Rule kLoopIndexingRule = {
-    {"loop_indexing", "Loops over the rows of a tensor",
-     "At least 10 calls of select, slice, narrow or index in a row from one place, each for another row of the same "
-     "tensor, with the same calls after each.",
-     "CPU and CUDA activities; shapes and their values tell rows apart, stacks give the line.",
-     "The steps are replayed with the loop's calls, the device work they launch and their backward pass divided by the "
-     "number of turns.",
-     "Promised and gained, in percent of the step: 88 and 98 (row_loop)."},
-    find};
+Rule rules::loop_indexing() {
+  return {{.title = "Loops over the rows of a tensor",
+           .looks_for = "At least 10 calls of select, slice, narrow or index in a row from one place, each for another "
+                        "row of the same tensor, with the same calls after each.",
+           .needs = "CPU and CUDA activities; shapes and their values tell rows apart, stacks give the line.",
+           .saving = "The steps are replayed with the loop's calls, the device work they launch and their backward "
+                     "pass divided by the number of turns.",
+           .held = "Promised and gained, in percent of the step: 88 and 98 (row_loop).",
+           .fixes = {"batch_calls"}},
+          find};
+}
 
 }  // namespace telltale

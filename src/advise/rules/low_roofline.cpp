@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "advise/autocast_model.h"
-#include "advise/batch_growth.h"
-#include "advise/call_sum.h"
-#include "advise/kernel_alignment.h"
+#include "advise/models/batch_model.h"
+#include "advise/models/precision_model.h"
+#include "advise/patterns/device_work.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -18,15 +17,14 @@ namespace {
 constexpr double kLeastPercent = 5;
 // Of its roofline: kernels below it are far from it, and good ones reach somewhat more.
 constexpr double kFarBelow = 0.6, kReachable = 0.65;
-// Work that a larger batch hardly prolongs is underfilled_gpu's.
-constexpr float kMostGrowth = 1.5F;
 constexpr double kUncertainty = 0.6;
 
 // What multiplies or reduces. Kernels that only move memory are better fused than tuned: that is torch.compile's.
 bool may_be_tuned(const DeviceCall& call) { return multiplies(call) || call.work == WorkClass::kReduction; }
 
+// Work that a larger batch hardly prolongs is underfilled_gpu's.
 bool has_other_reason(const Facts& facts, const BatchGrowth& growth, const DeviceCall& call) {
-  return multiplies_in_32_bits(call) || is_misaligned_product(facts, call) || growth.of(call) < kMostGrowth;
+  return multiplies_in_32_bits(call) || is_misaligned_product(facts, call) || growth.leaves_room(call);
 }
 
 // Calls of one kernel.
@@ -88,7 +86,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.explanation = fmt::format(
       "{} takes {} of a step ({:.0f} %) and reaches {:.0f} % of the speed that its operations and bytes allow; good "
       "kernels reach {:.0f} %.",
-      name, format_time(calls.time_a_step()), facts.percent_of_step(calls.time_a_step()),
+      name, format_time(calls.time_per_step()), facts.percent_of_step(calls.time_per_step()),
       100 * kernel->least / kernel->taken, 100 * kReachable);
   finding.fix = {"other", "Look at the kernel itself: other shapes, another algorithm or library may do better.",
                  fmt::format("ncu --kernel-name {} python train.py", name)};
@@ -97,16 +95,16 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kLowRooflineRule;
-const Rule kLowRooflineRule = {
-    {"low_roofline", "A kernel far from the roofline",
-     "The one kernel that multiplies or reduces, takes 5 % of the step, is below 60 % of its roofline and loses most "
-     "time "
-     "by it, unless precision, odd widths or a small batch explain it.",
-     "CPU and CUDA activities and shapes, on a device whose peaks are known.",
-     "The steps are replayed with the kernel at 65 % of its roofline; whether such a kernel exists, the trace does not "
-     "tell.",
-     "Not measured: its fix is another kernel or shape, which no program of ours was given."},
-    find};
+Rule rules::low_roofline() {
+  return {{.title = "A kernel far from the roofline",
+           .looks_for = "The one kernel that multiplies or reduces, takes 5 % of the step, is below 60 % of its "
+                        "roofline and loses most time by it, unless precision, odd widths or a small batch explain it.",
+           .needs = "CPU and CUDA activities and shapes, on a device whose peaks are known.",
+           .saving = "The steps are replayed with the kernel at 65 % of its roofline; whether such a kernel exists, "
+                     "the trace does not tell.",
+           .held = "Not measured: its fix is another kernel or shape, which no program of ours was given.",
+           .fixes = {"other"}},
+          find};
+}
 
 }  // namespace telltale

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "advise/growing_memory.h"
+#include "advise/patterns/device_memory.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -47,14 +47,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kMemoryLeakRule;
-const Rule kMemoryLeakRule = {
-    {"memory_leak", "Memory that grows",
-     "The least memory in use in each step rises by 2 MiB a step or more, and allocations of "
-     "several steps that explain "
-     "it are still there at the end.",
-     "Memory events (profile_memory=True) of three steps or more; stacks for the line.",
-     "None in time: the program ends when the memory does.", "Promises no time; found in metric_keeps_its_graph."},
-    find};
+Rule rules::memory_leak() {
+  return {{.title = "Memory that grows",
+           .looks_for = "The least memory in use in each step rises by 2 MiB a step or more, and allocations of "
+                        "several steps that explain it are still there at the end.",
+           .needs = "Memory events (profile_memory=True) of three steps or more; stacks for the line.",
+           .saving = "None in time: the program ends when the memory does.",
+           .held = "Promises no time; found in metric_keeps_its_graph.",
+           .fixes = {"detach"}},
+          find};
+}
 
 }  // namespace telltale

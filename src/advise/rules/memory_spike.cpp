@@ -40,13 +40,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kMemorySpikeRule;
-const Rule kMemorySpikeRule = {
-    {"memory_spike", "One tensor makes the peak",
-     "An allocation of 512 MiB or more that is freed in its step and makes up a quarter of the peak or more.",
-     "Memory events (profile_memory=True); stacks for the line.",
-     "None in time: computing in pieces takes longer, but needs less memory.",
-     "Promises no time; found in logits_all_at_once."},
-    find};
+Rule rules::memory_spike() {
+  return {{.title = "One tensor makes the peak",
+           .looks_for =
+               "An allocation of 512 MiB or more that is freed in its step and makes up a quarter of the peak or more.",
+           .needs = "Memory events (profile_memory=True); stacks for the line.",
+           .saving = "None in time: computing in pieces takes longer, but needs less memory.",
+           .held = "Promises no time; found in logits_all_at_once.",
+           .fixes = {"chunk"}},
+          find};
+}
 
 }  // namespace telltale

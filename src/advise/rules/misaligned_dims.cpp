@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "advise/call_sum.h"
-#include "advise/kernel_alignment.h"
-#include "advise/operator_texts.h"
+#include "advise/facts.h"
+#include "advise/patterns/device_work.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -78,8 +77,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "Widths of products are no multiples of 8";
   finding.explanation = fmt::format(
       "Products in 16 bits take {} of a step ({:.0f} %) in {}, for rows that do not begin at multiples of 16 bytes.",
-      format_time(products.time_a_step()), facts.percent_of_step(products.time_a_step()),
-      counted(products.calls_a_step(), "slow kernel"));
+      format_time(products.time_per_step()), facts.percent_of_step(products.time_per_step()),
+      counted(products.calls_per_step(), "slow kernel"));
   const std::vector<std::int64_t> sizes = worst_first(odd);
   if (const std::string longest = product_in_words(facts.trace, finding.evidence.front()); !longest.empty())
     finding.explanation += fmt::format(" The longest is {}.", longest);
@@ -95,16 +94,18 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kMisalignedDimsRule;
-const Rule kMisalignedDimsRule = {
-    {"misaligned_dims", "Products with odd widths",
-     "Products in bfloat16 or fp16 that run in kernels which libraries keep for rows that do not begin at multiples of "
-     "16 "
-     "bytes, because a dimension is no multiple of 8.",
-     "CUDA activities; shapes to name the dimensions.",
-     "The steps are replayed with these kernels at a fifth of their time, which is what padding left of them.",
-     "In 4 programs the median error was 1.4 points of the step, the largest 3 (eager_attention: promised 11, gained "
-     "14)."},
-    find};
+Rule rules::misaligned_dims() {
+  return {
+      {.title = "Products with odd widths",
+       .looks_for = "Products in bfloat16 or fp16 that run in kernels which libraries keep for rows that do not begin "
+                    "at multiples of 16 bytes, because a dimension is no multiple of 8.",
+       .needs = "CUDA activities; shapes to name the dimensions.",
+       .saving =
+           "The steps are replayed with these kernels at a fifth of their time, which is what padding left of them.",
+       .held = "In 4 programs the median error was 1.4 points of the step, the largest 3 (eager_attention: promised "
+               "11, gained 14).",
+       .fixes = {"pad_dims"}},
+      find};
+}
 
 }  // namespace telltale

@@ -1,9 +1,8 @@
 // Products and convolutions in 32 bits, on a device that multiplies twice as fast in 16.
 #include <fmt/format.h>
 
-#include "advise/autocast_model.h"
-#include "advise/call_sum.h"
-#include "advise/precision_model.h"
+#include "advise/models/precision_model.h"
+#include "advise/patterns/device_work.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -40,7 +39,7 @@ std::vector<Finding> find(const Facts& facts) {
       "Products, convolutions and attention in fp32 or TF32 take {} of a step ({:.0f} %); in bfloat16 they would take "
       "about "
       "{}, and casts {}.",
-      format_time(in_32_bits.time_a_step()), facts.percent_of_step(in_32_bits.time_a_step()),
+      format_time(in_32_bits.time_per_step()), facts.percent_of_step(in_32_bits.time_per_step()),
       format_time(static_cast<Nanoseconds>(left / facts.steps())), format_time(edit.added_device_ns));
   finding.fix = {"bf16", "Run the forward pass and the loss under autocast in bfloat16; weights stay in fp32.",
                  "- loss = loss_of(model(x), y)\n+ with torch.autocast(\"cuda\", torch.bfloat16):\n"
@@ -50,18 +49,18 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kNoMixedPrecisionRule;
-const Rule kNoMixedPrecisionRule = {
-    {"no_mixed_precision", "Products and convolutions in 32 bits",
-     "At least half of the time in products, convolutions and attention is spent in fp32 or TF32, on a device with "
-     "tensor "
-     "cores for bfloat16.",
-     "CPU and CUDA activities; shapes for the roofline and for the size of casts.",
-     "The steps are replayed as autocast would run them: products at what bfloat16 reaches of the device's peak or its "
-     "bandwidth, casts added on the device and, as launches, on the host. Where the host is the bottleneck that is a "
-     "loss, and the rule is silent.",
-     "In 5 programs the median error was 4.4 points of the step, the largest 38 (few_queries_many_items: promised 7, "
-     "gained 45)."},
-    find};
+Rule rules::no_mixed_precision() {
+  return {{.title = "Products and convolutions in 32 bits",
+           .looks_for = "At least half of the time in products, convolutions and attention is spent in fp32 or TF32, "
+                        "on a device with tensor cores for bfloat16.",
+           .needs = "CPU and CUDA activities; shapes for the roofline and for the size of casts.",
+           .saving = "The steps are replayed as autocast would run them: products at what bfloat16 reaches of the "
+                     "device's peak or its bandwidth, casts added on the device and, as launches, on the host. Where "
+                     "the host is the bottleneck that is a loss, and the rule is silent.",
+           .held = "In 5 programs the median error was 4.4 points of the step, the largest 38 (few_queries_many_items: "
+                   "promised 7, gained 45).",
+           .fixes = {"bf16"}},
+          find};
+}
 
 }  // namespace telltale

@@ -87,13 +87,16 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kPageableCopyRule;
-const Rule kPageableCopyRule = {
-    {"pageable_copy", "Copies from pageable memory",
-     "Copies of 256 KiB or more from pageable host memory to the device.", "CUDA activities; stacks for the line.",
-     "The steps are replayed with the copies as fast as pinned memory allows on the GPU's bus (50 GB/s for Hopper and "
-     "later, 24 for Ampere and Ada, 12 before), and with a host that does not wait for them.",
-     "Promised and gained, in percent of the step: 68 and 75 (pageable_batch), 3 and 16 (loader_no_workers)."},
-    find};
+Rule rules::pageable_copy() {
+  return {
+      {.title = "Copies from pageable memory",
+       .looks_for = "Copies of 256 KiB or more from pageable host memory to the device.",
+       .needs = "CUDA activities; stacks for the line.",
+       .saving = "The steps are replayed with the copies as fast as pinned memory allows on the GPU's bus (50 GB/s for "
+                 "Hopper and later, 24 for Ampere and Ada, 12 before), and with a host that does not wait for them.",
+       .held = "Promised and gained, in percent of the step: 68 and 75 (pageable_batch), 3 and 16 (loader_no_workers).",
+       .fixes = {"pin_memory"}},
+      find};
+}
 
 }  // namespace telltale

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "advise/python_time.h"
+#include "advise/patterns/host_calls.h"
 #include "advise/rule.h"
 
 namespace telltale {
@@ -28,7 +28,7 @@ bool is_plain_python(const Facts& facts, EventId root) {
 
 std::vector<Finding> find(const Facts& facts) {
   std::map<StringId, PythonFunction> functions;
-  for (const EventId call : user_python_without_operators(facts)) {
+  for (const EventId call : facts.user_python()) {
     if (!is_plain_python(facts, call)) continue;
     PythonFunction& function = functions[facts.trace.events.name[call]];
     function.duration += facts.trace.events.duration[call];
@@ -63,14 +63,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kPythonOverheadRule;
-const Rule kPythonOverheadRule = {
-    {"python_overhead", "Python that the device waits for",
-     "A function outside of libraries that calls no operator, on the thread that feeds the device.",
-     "CPU and CUDA activities, and stacks.",
-     "The steps are replayed with the function at 3 % of its time. Where the device is behind anyway this saves "
-     "nothing.",
-     "Promised and gained, in percent of the step: 59 and 62 (python_between_launches)."},
-    find};
+Rule rules::python_overhead() {
+  return {{.title = "Python that the device waits for",
+           .looks_for = "A function outside of libraries that calls no operator, on the thread that feeds the device.",
+           .needs = "CPU and CUDA activities, and stacks.",
+           .saving = "The steps are replayed with the function at 3 % of its time. Where the device is behind anyway "
+                     "this saves nothing.",
+           .held = "Promised and gained, in percent of the step: 59 and 62 (python_between_launches).",
+           .fixes = {"vectorize"}},
+          find};
+}
 
 }  // namespace telltale

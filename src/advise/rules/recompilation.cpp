@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "advise/covering_calls.h"
+#include "advise/patterns/host_calls.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -52,12 +52,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kRecompilationRule;
-const Rule kRecompilationRule = {
-    {"recompilation", "Compiling in the middle of the run",
-     "Work of torch.compile or Triton's compiler in several steps, at least one of them in the later half.",
-     "CPU activities; no stacks are needed.", "The steps are replayed without the compiling.",
-     "Promised and gained, in percent of the step: 98 and 100 (compiled_for_every_length)."},
-    find};
+Rule rules::recompilation() {
+  return {{.title = "Compiling in the middle of the run",
+           .looks_for =
+               "Work of torch.compile or Triton's compiler in several steps, at least one of them in the later half.",
+           .needs = "CPU activities; no stacks are needed.",
+           .saving = "The steps are replayed without the compiling.",
+           .held = "Promised and gained, in percent of the step: 98 and 100 (compiled_for_every_length).",
+           .fixes = {"stable_shapes"}},
+          find};
+}
 
 }  // namespace telltale

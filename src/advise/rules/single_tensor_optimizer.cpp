@@ -42,8 +42,8 @@ std::vector<Finding> find(const Facts& facts) {
       if (is_fused_kernel(trace.name(work))) return {};
     }
   }
-  const double a_step = static_cast<double>(kernels.size()) / facts.steps();
-  if (a_step < kLeastKernels) return {};
+  const double per_step = static_cast<double>(kernels.size()) / facts.steps();
+  if (per_step < kLeastKernels) return {};
   const Nanoseconds likely = facts.saved_by(edit);
   if (likely <= 0) return {};
 
@@ -52,10 +52,10 @@ std::vector<Finding> find(const Facts& facts) {
   finding.evidence = steps;
   finding.evidence.insert(finding.evidence.end(), kernels.begin(), kernels.end());
   finding.source = source_line(trace, steps.front());
-  finding.title = a_step >= kKernelsOfSingleTensors ? "The optimizer updates one parameter at a time"
-                                                    : "The optimizer passes over its parameters several times";
+  finding.title = per_step >= kKernelsOfSingleTensors ? "The optimizer updates one parameter at a time"
+                                                      : "The optimizer passes over its parameters several times";
   finding.explanation =
-      fmt::format("Its step launches {:.0f} kernels that take {:.3g} ms; a fused one is a few kernels.", a_step,
+      fmt::format("Its step launches {:.0f} kernels that take {:.3g} ms; a fused one is a few kernels.", per_step,
                   static_cast<double>(device) / facts.steps() / 1e6);
   finding.fix = {"fused_optimizer", "Use the fused optimizer.",
                  "- torch.optim.AdamW(parameters)\n+ torch.optim.AdamW(parameters, fused=True)"};
@@ -64,13 +64,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kSingleTensorOptimizerRule;
-const Rule kSingleTensorOptimizerRule = {
-    {"single_tensor_optimizer", "An optimizer in many small kernels",
-     "Adam and its kin whose step launches eight kernels or more, none of them fused.", "CPU and CUDA activities.",
-     "The steps are replayed with 5 % of the optimizer's host time and 35 % of its kernels' time.",
-     "In 16 programs the median error was 0.7 points of the step, the largest 42 (noise_made_on_cpu: promised 7, "
-     "gained -35). 2 of them promised over 15 points too much."},
-    find};
+Rule rules::single_tensor_optimizer() {
+  return {{.title = "An optimizer in many small kernels",
+           .looks_for = "Adam and its kin whose step launches eight kernels or more, none of them fused.",
+           .needs = "CPU and CUDA activities.",
+           .saving = "The steps are replayed with 5 % of the optimizer's host time and 35 % of its kernels' time.",
+           .held = "In 16 programs the median error was 0.7 points of the step, the largest 42 (noise_made_on_cpu: "
+                   "promised 7, gained -35). 2 of them promised over 15 points too much.",
+           .fixes = {"fused_optimizer"}},
+          find};
+}
 
 }  // namespace telltale

@@ -1,17 +1,13 @@
 // The device is idle for much of the step, and has memory to spare.
 #include <fmt/format.h>
 
-#include "advise/batch_model.h"
-#include "advise/row_loops.h"
+#include "advise/models/batch_model.h"
+#include "advise/patterns/row_loops.h"
 #include "advise/rule.h"
 
 namespace telltale {
 namespace {
 
-// A larger batch changes training: only where a sample would cost this much less, in percent.
-constexpr double kLeastPercent = 15;
-// A loop over rows takes longer the more rows there are.
-constexpr std::size_t kTurnsOfRowLoop = 10;
 // Loading, compiling and collecting are no matter of the batch: they must not be most of the device's idle time.
 constexpr double kMostOtherIdle = 0.5;
 constexpr double kUncertainty = 0.3;
@@ -28,9 +24,10 @@ std::vector<Finding> find(const Facts& facts) {
   // A whole trace that counts as one step says nothing about a batch.
   if (facts.diagnosis.timing.source == StepSource::kWhole || facts.is_device_bound()) return {};
   if (waits_for_other_reasons(facts.diagnosis.breakdown)) return {};
-  if (!row_loops(facts, kTurnsOfRowLoop).empty()) return {};
+  // A loop over rows takes longer the more rows there are.
+  if (!facts.row_loops().empty()) return {};
   const Nanoseconds likely = saved_by_doubled_batch(facts);
-  if (facts.percent_of_step(likely) < kLeastPercent) return {};
+  if (facts.percent_of_step(likely) < kLeastPercentOfLargerBatch) return {};
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
@@ -45,23 +42,23 @@ std::vector<Finding> find(const Facts& facts) {
   if (facts.diagnosis.memory)
     finding.explanation += fmt::format(" At its peak it holds {:.3g} GiB.",
                                        static_cast<double>(facts.diagnosis.memory->peak_allocated) / (1 << 30));
-  finding.fix = {"larger_batch", "Double the batch (and look at the learning rate), or accumulate fewer small ones.",
-                 "- loader = DataLoader(data, batch_size=n)\n+ loader = DataLoader(data, batch_size=2 * n)"};
+  finding.fix = larger_batch_fix();
   return {finding};
 }
 
 }  // namespace
 
-extern const Rule kSmallBatchRule;
-const Rule kSmallBatchRule = {
-    {"small_batch", "A batch that leaves the device idle",
-     "Steps in which the device has time to spare and its memory is less than half full.",
-     "CPU and CUDA activities; memory events to know the peak.",
-     "The steps are replayed with device work, loading and copies for twice the batch (kernels that leave "
-     "multiprocessors "
-     "empty grow less, the optimizer not at all); the saving is that of one sample, as a share of the step.",
-     "In 10 programs the median error was 3.2 points of the step, the largest 13 (decode_launch_bound: promised 48, "
-     "gained 61)."},
-    find};
+Rule rules::small_batch() {
+  return {{.title = "A batch that leaves the device idle",
+           .looks_for = "Steps in which the device has time to spare and its memory is less than half full.",
+           .needs = "CPU and CUDA activities; memory events to know the peak.",
+           .saving = "The steps are replayed with device work, loading and copies for twice the batch (kernels that "
+                     "leave multiprocessors empty grow less, the optimizer not at all); the saving is that of one "
+                     "sample, as a share of the step.",
+           .held = "In 10 programs the median error was 3.2 points of the step, the largest 13 (decode_launch_bound: "
+                   "promised 48, gained 61).",
+           .fixes = {"larger_batch"}},
+          find};
+}
 
 }  // namespace telltale

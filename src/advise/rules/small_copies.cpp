@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "advise/copy_operators.h"
+#include "advise/patterns/host_calls.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -90,12 +90,12 @@ std::vector<Finding> find(const Facts& facts) {
   const Nanoseconds likely = facts.saved_by(edit);
   if (likely <= 0) return {};
 
-  const std::string a_step = format_number(static_cast<double>(rows.copies.size()) / facts.steps());
+  const std::string per_step = format_number(static_cast<double>(rows.copies.size()) / facts.steps());
   Finding finding;
-  finding.title = fmt::format("{} small copies a step, one by one", a_step);
+  finding.title = fmt::format("{} small copies a step, one by one", per_step);
   finding.explanation = fmt::format(
       "{} copies of {} on average follow one another in a step; each costs a call, and the bytes hardly matter.",
-      a_step, format_bytes(rows.bytes / static_cast<double>(rows.copies.size())));
+      per_step, format_bytes(rows.bytes / static_cast<double>(rows.copies.size())));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kMedium;
   finding.evidence = rows.copies;
@@ -108,15 +108,16 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kSmallCopiesRule;
-const Rule kSmallCopiesRule = {
-    {"small_copies", "Many small copies",
-     "More than ten copies a step of less than 64 KiB between host and device, with next to nothing launched between "
-     "them.",
-     "CPU and CUDA activities; stacks for the line.",
-     "The steps are replayed with the first copy of each such row alone; instead of the others' calls, each tensor "
-     "costs the host 5 µs for packing.",
-     "Promised and gained, in percent of the step: 25 and 21 (many_small_copies)."},
-    find};
+Rule rules::small_copies() {
+  return {{.title = "Many small copies",
+           .looks_for = "More than ten copies a step of less than 64 KiB between host and device, with next to nothing "
+                        "launched between them.",
+           .needs = "CPU and CUDA activities; stacks for the line.",
+           .saving = "The steps are replayed with the first copy of each such row alone; instead of the others' calls, "
+                     "each tensor costs the host 5 µs for packing.",
+           .held = "Promised and gained, in percent of the step: 25 and 21 (many_small_copies).",
+           .fixes = {"pack_copies"}},
+          find};
+}
 
 }  // namespace telltale

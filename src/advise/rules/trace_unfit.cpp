@@ -100,7 +100,7 @@ void add_doubts_about_steps(const Facts& facts, std::vector<std::string>& reason
 Fix fix_for(const Facts& facts) {
   if (!facts.diagnosis.is_about_steps) {
     return {"other", "Record again; a recorder with more memory, or one that may wait, drops nothing.",
-            "+ options.memory_limit = 256 << 20;\n+ options.policy = TELLTALE_BLOCK;"};
+            "+ options.memory_limit = 256 << 20;\n+ options.policy = TELLTALE_POLICY_BLOCK;"};
   }
   if (facts.trace.format == "tell") {
     return {"other", "Record again: more steps, all of one kind, on a machine that does nothing else meanwhile.",
@@ -127,12 +127,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kTraceUnfitRule;
-const Rule kTraceUnfitRule = {{"trace_unfit", "A trace that cannot be trusted",
-                               "No device work though kernels are launched, dropped records, events that could not be "
-                               "read, no steps or only one, "
-                               "or steps that vary by more than 25 %.",
-                               "Nothing.", "None: it tells how far the others can be trusted.", "Promises no time."},
-                              find};
+Rule rules::trace_unfit() {
+  return {{.title = "A trace that cannot be trusted",
+           .looks_for = "No device work though kernels are launched, dropped records, events that could not be read, "
+                        "no steps or only one, or steps that vary by more than 25 %.",
+           .needs = "Nothing.",
+           .saving = "None: it tells how far the others can be trusted.",
+           .held = "Promises no time.",
+           .fixes = {"other"}},
+          find};
+}
 
 }  // namespace telltale

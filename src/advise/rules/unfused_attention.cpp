@@ -2,14 +2,125 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
-#include "advise/attention_pattern.h"
-#include "advise/call_sum.h"
+#include "advise/facts.h"
+#include "advise/patterns/device_work.h"
+#include "advise/patterns/forward_stretch.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
 namespace telltale {
 namespace {
+
+// Attention that is written out: a batched product, a softmax of it, and a product with that.
+struct WrittenAttention {
+  ForwardStretch stretch;                        // from the first product to the end of the second
+  EventId first_product, softmax, last_product;  // operators; products with what surrounds them (aten::matmul, einsum)
+  double flops = 0;                              // of the forward pass; 0 without shapes
+};
+
+// Kernels between a product and the softmax: scale, mask, bias, casts, dropout.
+constexpr std::size_t kMostBetween = 10;
+
+enum class Part : std::uint8_t { kNone, kProduct, kSoftmax };
+
+Part part_of(std::string_view op) {
+  if (op == "aten::bmm" || op == "aten::baddbmm") return Part::kProduct;
+  return op == "aten::_softmax" ? Part::kSoftmax : Part::kNone;
+}
+
+// [batch, rows, inner] × [batch, inner, columns]
+struct BatchedProduct {
+  double batch = 0, rows = 0, inner = 0, columns = 0;
+  double flops() const { return 2 * batch * rows * inner * columns; }
+};
+
+std::optional<BatchedProduct> product_of(const Trace& trace, EventId op) {
+  std::vector<Shape> shapes = tensor_shapes(texts_of(trace, op).shapes);
+  std::erase_if(shapes, [](const Shape& shape) { return shape.size() != 3; });
+  if (shapes.size() < 2) return {};
+  const Shape &a = shapes.end()[-2], &b = shapes.back();
+  const auto number = [](std::int64_t size) { return static_cast<double>(size); };
+  return BatchedProduct{number(a[0]), number(a[1]), number(a[2]), number(b[2])};
+}
+
+// Whether the softmax is over what the first product gives and the last one takes; true where shapes do not tell.
+bool fits(const Trace& trace, EventId first, EventId softmax, EventId last) {
+  const std::vector<Shape> shapes = tensor_shapes(texts_of(trace, softmax).shapes);
+  const std::optional<BatchedProduct> scores = product_of(trace, first), mixed = product_of(trace, last);
+  if (shapes.empty() || !scores || !mixed) return true;
+  const double elements = elements_of(shapes.front());
+  return elements == scores->batch * scores->rows * scores->columns &&
+         (elements == mixed->batch * mixed->rows * mixed->inner ||
+          elements == mixed->batch * mixed->inner * mixed->columns);
+}
+
+// Finds attentions in the order of their softmax. None within scaled_dot_product_attention, which may write attention
+// out as well.
+class Search {
+ public:
+  explicit Search(const Facts& facts) : facts_(facts) {}
+
+  std::vector<WrittenAttention> run() {
+    const Trace& trace = facts_.trace;
+    std::vector<Part> parts(trace.strings.size());
+    for (StringId name = 0; name < parts.size(); ++name) parts[name] = part_of(trace.strings[name]);
+    for (EventId event = 0; event < trace.events.size(); ++event) {
+      if (trace.events.kind[event] != Kind::kOperator) continue;
+      const Part part = parts[trace.events.name[event]];
+      if (part == Part::kNone || !facts_.is_in_steps(event) || is_within_fused_call(event)) continue;
+      if (part == Part::kSoftmax)
+        take_softmax(event);
+      else
+        take_product(event);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool is_within_fused_call(EventId event) const {
+    const Trace& trace = facts_.trace;
+    for (EventId op = trace.ancestor(event, Kind::kOperator); op != kNoEvent; op = trace.ancestor(op, Kind::kOperator))
+      if (trace.name(op).find("scaled_dot_product") != std::string_view::npos) return true;
+    return false;
+  }
+
+  bool are_near(EventId before, EventId after) const {
+    if (before == kNoEvent || facts_.trace.events.track[before] != facts_.trace.events.track[after]) return false;
+    return facts_.launched.of_range(subtree_end(facts_.trace, before), after).size() <= kMostBetween;
+  }
+
+  void take_softmax(EventId softmax) {
+    softmax_ = are_near(product_, softmax) ? softmax : kNoEvent;
+    scores_ = product_;
+  }
+
+  void take_product(EventId product) {
+    const bool completes =
+        softmax_ != kNoEvent && are_near(softmax_, product) && fits(facts_.trace, scores_, softmax_, product);
+    if (completes) add(scores_, softmax_, product);
+    softmax_ = kNoEvent;
+    product_ = completes ? kNoEvent : product;  // what ends one attention begins no other
+  }
+
+  void add(EventId scores, EventId softmax, EventId mixed) {
+    const Trace& trace = facts_.trace;
+    WrittenAttention attention;
+    attention.first_product = outermost_operator_apart(trace, scores, softmax);
+    attention.softmax = softmax;
+    attention.last_product = outermost_operator_apart(trace, mixed, softmax);
+    attention.stretch = {attention.first_product, subtree_end(trace, attention.last_product)};
+    for (const EventId op : {scores, mixed})
+      if (const std::optional<BatchedProduct> product = product_of(trace, op)) attention.flops += product->flops();
+    found_.push_back(attention);
+  }
+
+  const Facts& facts_;
+  EventId product_ = kNoEvent;  // the last one
+  EventId scores_ = kNoEvent, softmax_ = kNoEvent;
+  std::vector<WrittenAttention> found_;
+};
 
 // What fused attention reached of the peak in 16 bits, or of a third of that of TF32, with which it computes fp32: 0.25
 // to 0.5 in training, forward and backward.
@@ -33,9 +144,9 @@ double fused_flops(const Facts& facts) {
 }
 
 // The share of `total`, the time of an attention's kernels, that fused ones would take.
-double left_when_fused(double flops, double flops_a_second, Nanoseconds total) {
-  if (flops <= 0 || flops_a_second <= 0) return kTimeLeft;
-  return std::min(1.0, flops / flops_a_second * 1e9 / static_cast<double>(total));
+double left_when_fused(double flops, double flops_per_second, Nanoseconds total) {
+  if (flops <= 0 || flops_per_second <= 0) return kTimeLeft;
+  return std::min(1.0, flops / flops_per_second * 1e9 / static_cast<double>(total));
 }
 
 bool is_of_product(std::string_view backward_op) {
@@ -44,7 +155,7 @@ bool is_of_product(std::string_view backward_op) {
 
 std::vector<Finding> find(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const std::vector<WrittenAttention> attentions = written_attentions(facts);
+  const std::vector<WrittenAttention> attentions = Search(facts).run();
   if (attentions.empty()) return {};
   std::vector<ForwardStretch> stretches;
   for (const WrittenAttention& attention : attentions) stretches.push_back(attention.stretch);
@@ -53,13 +164,13 @@ std::vector<Finding> find(const Facts& facts) {
 
   Edit edit = facts.unobserved;
   CallSum kernels(facts);
-  const double flops_a_second = fused_flops(facts), work_of_both = backward.empty() ? 1 : 1 + kBackwardWork;
+  const double flops_per_second = fused_flops(facts), work_of_both = backward.empty() ? 1 : 1 + kBackwardWork;
   for (std::size_t i = 0; i < attentions.size(); ++i) {
     const WrittenAttention& attention = attentions[i];
     Nanoseconds total = 0;
     for (const EventId kernel : work[i]) total += trace.events.duration[kernel];
     if (total <= 0) continue;
-    const double left = left_when_fused(work_of_both * attention.flops, flops_a_second, total);
+    const double left = left_when_fused(work_of_both * attention.flops, flops_per_second, total);
     for (const EventId kernel : work[i]) {
       kernels.add(kernel);
       edit.scale_event(trace, kernel, static_cast<float>(left));
@@ -80,8 +191,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = "Attention is written out in many kernels";
   finding.explanation = fmt::format(
       "Written out {} a step, attention takes {} ({:.0f} %) in {}; fused, it would not write its scores to memory.",
-      counted(static_cast<double>(attentions.size()) / facts.steps(), "time"), format_time(kernels.time_a_step()),
-      facts.percent_of_step(kernels.time_a_step()), counted(kernels.calls_a_step(), "kernel"));
+      counted(static_cast<double>(attentions.size()) / facts.steps(), "time"), format_time(kernels.time_per_step()),
+      facts.percent_of_step(kernels.time_per_step()), counted(kernels.calls_per_step(), "kernel"));
   finding.fix = {"sdpa", "Use scaled_dot_product_attention; models of transformers take attn_implementation=\"sdpa\".",
                  "- weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(d) + mask, -1)\n- y = weights @ v\n"
                  "+ y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)"};
@@ -90,17 +201,17 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kUnfusedAttentionRule;
-const Rule kUnfusedAttentionRule = {
-    {"unfused_attention", "Attention written out",
-     "A batched product, a softmax over what it gives, and a product with that, in one thread with little between "
-     "them, "
-     "and the backward operators of these.",
-     "CPU and CUDA activities; shapes to check that the three fit, and for the cost of a fused kernel.",
-     "The steps are replayed with these kernels at what a fused attention takes, and without the host's time for all "
-     "but "
-     "the products.",
-     "Promised and gained, in percent of the step: 57 and 66 (own_attention), 19 and 21 (eager_attention)."},
-    find};
+Rule rules::unfused_attention() {
+  return {
+      {.title = "Attention written out",
+       .looks_for = "A batched product, a softmax over what it gives, and a product with that, in one thread with "
+                    "little between them, and the backward operators of these.",
+       .needs = "CPU and CUDA activities; shapes to check that the three fit, and for the cost of a fused kernel.",
+       .saving = "The steps are replayed with these kernels at what a fused attention takes, and without the host's "
+                 "time for all but the products.",
+       .held = "Promised and gained, in percent of the step: 57 and 66 (own_attention), 19 and 21 (eager_attention).",
+       .fixes = {"sdpa"}},
+      find};
+}
 
 }  // namespace telltale

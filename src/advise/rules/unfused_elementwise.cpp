@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "advise/compile_model.h"
+#include "advise/models/compile_model.h"
 #include "advise/rule.h"
 
 namespace telltale {
@@ -11,8 +11,6 @@ namespace {
 
 // Two kernels in a row are the rule; a chain is longer.
 constexpr std::size_t kLeastKernels = 3;
-// Of the step, that fusing the chains alone would save.
-constexpr double kLeastPercent = 5;
 constexpr double kUncertainty = 0.25;
 
 std::vector<Finding> find(const Facts& facts) {
@@ -26,7 +24,7 @@ std::vector<Finding> find(const Facts& facts) {
     kernels += chain.kernels.size();
     if (worst == nullptr || chain.total - chain.fused > worst->total - worst->fused) worst = &chain;
   }
-  if (worst == nullptr || facts.percent_of_step(model.saved_by_fusing()) < kLeastPercent) return {};
+  if (worst == nullptr || !model.has_telling_chains()) return {};
 
   Finding finding;
   // What compiling buys: the fix fuses the chains, and does the rest as well.
@@ -47,15 +45,18 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kUnfusedElementwiseRule;
-const Rule kUnfusedElementwiseRule = {
-    {"unfused_elementwise", "Chains of memory-bound kernels",
-     "Three or more kernels in a row, between products, that only move memory and work on tensors of one size.",
-     "CPU and CUDA activities; shapes tell which kernels work on the same tensor.",
-     "The steps are replayed as torch.compile would run them: see compile_candidate. The rule speaks where fusing the "
-     "chains alone saves 5 %.",
-     "In 14 programs the median error was 4.0 points of the step, the largest 22 (own_attention: promised 40, gained "
-     "61)."},
-    find};
+Rule rules::unfused_elementwise() {
+  return {
+      {.title = "Chains of memory-bound kernels",
+       .looks_for =
+           "Three or more kernels in a row, between products, that only move memory and work on tensors of one size.",
+       .needs = "CPU and CUDA activities; shapes tell which kernels work on the same tensor.",
+       .saving = "The steps are replayed as torch.compile would run them: see compile_candidate. The rule speaks where "
+                 "fusing the chains alone saves 5 %.",
+       .held = "In 14 programs the median error was 4.0 points of the step, the largest 22 (own_attention: promised "
+               "40, gained 61).",
+       .fixes = {"compile"}},
+      find};
+}
 
 }  // namespace telltale

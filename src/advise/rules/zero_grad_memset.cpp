@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "advise/call_sum.h"
-#include "advise/forward_stretch.h"
-#include "advise/operator_texts.h"
+#include "advise/facts.h"
+#include "advise/patterns/device_work.h"
+#include "advise/patterns/forward_stretch.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -83,7 +83,7 @@ std::vector<Finding> find(const Facts& facts) {
       "zero_grad writes zeros for {} a step, and the backward pass then adds to them for {}; without them it would "
       "keep "
       "what it computes.",
-      format_time(fills.time_a_step()), format_time(sums.time_a_step()));
+      format_time(fills.time_per_step()), format_time(sums.time_per_step()));
   finding.fix = {"set_to_none", "Let zero_grad drop the gradients, as is its default.",
                  "- optimizer.zero_grad(set_to_none=False)\n+ optimizer.zero_grad()"};
   return {finding};
@@ -91,12 +91,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 }  // namespace
 
-extern const Rule kZeroGradMemsetRule;
-const Rule kZeroGradMemsetRule = {
-    {"zero_grad_memset", "Gradients filled with zeros", "Device work within zero_grad, and sums within AccumulateGrad.",
-     "CPU and CUDA activities.",
-     "The steps are replayed without the fills and, of the sums, without those of the first backward pass after them.",
-     "Promised and gained, in percent of the step: 24 and 24 (gradients_set_to_zero)."},
-    find};
+Rule rules::zero_grad_memset() {
+  return {{.title = "Gradients filled with zeros",
+           .looks_for = "Device work within zero_grad, and sums within AccumulateGrad.",
+           .needs = "CPU and CUDA activities.",
+           .saving = "The steps are replayed without the fills and, of the sums, without those of the first backward "
+                     "pass after them.",
+           .held = "Promised and gained, in percent of the step: 24 and 24 (gradients_set_to_zero).",
+           .fixes = {"set_to_none"}},
+          find};
+}
 
 }  // namespace telltale

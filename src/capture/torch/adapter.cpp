@@ -199,7 +199,7 @@ void fill(const OpenOperator& open, telltale_value* values) {
 void tell_asynchronous(const OpenOperator& open, const telltale_value* values) {
   static const std::uint32_t track = [] {
     const telltale_track description = {
-        "asynchronous operators", TELLTALE_TRACK_CUSTOM, TELLTALE_CLOCK_TICKS, -1, 0, 0};
+        "asynchronous operators", TELLTALE_TRACK_TYPE_CUSTOM, TELLTALE_CLOCK_TICKS, -1, 0, 0};
     return telltale_make_track(&description);
   }();
   telltale_span_at(track, open.site, open.start, telltale_now(), 0, values);

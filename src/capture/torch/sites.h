@@ -26,18 +26,19 @@ constexpr std::size_t kMostFields = 21;
 
 inline void add_fields_of(std::uint32_t form, std::vector<telltale_field>& fields) {
   const auto add = [&](const char* name, telltale_field_type type) { fields.push_back({name, type, 0}); };
-  if (form & kWithSequence) add("Sequence number", TELLTALE_INTEGER);
-  if (form & kWithForwardThread) add("Fwd thread id", TELLTALE_INTEGER);
+  if (form & kWithSequence) add("Sequence number", TELLTALE_FIELD_TYPE_INTEGER);
+  if (form & kWithForwardThread) add("Fwd thread id", TELLTALE_FIELD_TYPE_INTEGER);
   const auto add_inputs = [&](telltale_field_type type) {
     for (const char* name : {"Input Dims", "Input Strides", "Input type", "Concrete Inputs"}) add(name, type);
   };
-  if (form & kInputNames) add_inputs(TELLTALE_NAME);
-  if (form & kInputTexts) add_inputs(TELLTALE_TEXT);
+  if (form & kInputNames) add_inputs(TELLTALE_FIELD_TYPE_NAME);
+  if (form & kInputTexts) add_inputs(TELLTALE_FIELD_TYPE_TEXT);
   if (form & kCollective) {
     for (const char* name : {"Collective name", "dtype", "Process Group Name", "Process Group Description",
                              "Process Group Ranks", "In split size", "Out split size"})
-      add(name, TELLTALE_TEXT);
-    for (const char* name : {"In msg nelems", "Out msg nelems", "Group size", "Rank"}) add(name, TELLTALE_INTEGER);
+      add(name, TELLTALE_FIELD_TYPE_TEXT);
+    for (const char* name : {"In msg nelems", "Out msg nelems", "Group size", "Rank"})
+      add(name, TELLTALE_FIELD_TYPE_INTEGER);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 #include "formats/collapsed/stack_tree.h"
 #include "formats/output/left_out_of_trace.h"
 

@@ -2,8 +2,10 @@
 
 #include <string>
 
-#include "formats/kineto/argument_text.h"
+#include "formats/output/argument_text.h"
+#include "formats/output/json_parts.h"
 #include "formats/output/left_out_of_trace.h"
+#include "trace/attributes.h"
 
 namespace telltale::csv {
 namespace {
@@ -27,7 +29,7 @@ class Lines {
       : trace_(trace),
         out_(out),
         json_(trace.strings),
-        arguments_(trace, json_, kineto::ArgumentText::Links::kLeftOut),
+        arguments_(trace, json_, name_of),
         categories_(trace.categories),
         argument_out_(argument_text_) {
     for (const Track& track : trace.tracks) places_.push_back(place_of(track));
@@ -67,18 +69,24 @@ class Lines {
   }
 
   void write_arguments(EventId event) {
+    if (const std::string_view value = arguments_.bare_value(event); !value.empty()) {
+      out_ << InCsv{value};
+      return;
+    }
     argument_text_.text.clear();
-    arguments_.write(event, argument_out_);
+    {
+      ObjectText object(argument_out_, {});
+      arguments_.write_host_side(event, object);
+      arguments_.write_rest(event, object);
+    }
     argument_out_.flush();
-    std::string_view text = argument_text_.text;
-    const std::size_t colon = text.find(':');  // behind ,"args"
-    if (colon != std::string_view::npos) out_ << InCsv{text.substr(colon + 1)};
+    if (!argument_text_.text.empty()) out_ << InCsv{argument_text_.text};
   }
 
   const Trace& trace_;
   TextWriter& out_;
-  kineto::CheckedJson json_;
-  kineto::ArgumentText arguments_;
+  CheckedJson json_;
+  ArgumentText arguments_;
   SideTableWalk<StringId> categories_;
   std::vector<std::string> places_;  // by track
   TextSink argument_text_;

@@ -118,6 +118,19 @@ TEST_F(TextInputTest, gives_the_beginning_of_a_compressed_file_that_was_cut) {
   }
 }
 
+TEST_F(TextInputTest, gives_the_same_beginning_of_a_damaged_zstd_file_however_it_is_read) {
+  const std::string text = sample_text(3'000'000);
+  std::string damaged = zstd_compressed(text);
+  for (std::size_t i = damaged.size() / 2; i < damaged.size() / 2 + 64; ++i) damaged[i] = '\xff';
+  const std::string path = write(damaged);
+  auto input = open_text(path, kNoLimit);
+  ASSERT_TRUE(input.has_value());
+  const std::string got = read_all(**input, 1 << 22);
+  EXPECT_TRUE((*input)->was_cut());
+  EXPECT_GT(got.size(), text.size() / 10);
+  expect_text(damaged, got, true);
+}
+
 TEST_F(TextInputTest, refuses_what_decompresses_to_more_than_allowed) {
   const std::string zeros(50'000'000, ' ');
   expect_refused(write(gzipped(zeros)), "more than 1.00 MiB", 1 << 20);

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string_view>
 
-#include "formats/kineto/block_events.h"
 #include "formats/kineto/event_parser.h"
 #include "formats/kineto/event_writer.h"
+#include "trace/event_block.h"
 
 namespace telltale::kineto {
 
@@ -42,7 +42,7 @@ enum class BlockEnd : std::uint8_t {
 };
 
 struct ParsedBlock {
-  BlockEvents events;
+  EventBlock events;
   BlockEnd end = BlockEnd::kBetweenEvents;
   std::size_t position = 0;       // in the block's text
   bool is_after_element = false;  // no comma had followed the last element before `position`

@@ -1,6 +1,6 @@
 #include "formats/kineto/document.h"
 
-#include "formats/kineto/json_text.h"
+#include "base/json_text.h"
 #include "formats/kineto/scan.h"
 
 namespace telltale::kineto {
@@ -18,7 +18,7 @@ class MemberWalk {
       : begin_(text.data()), end_(text.data() + text.size()), byte_offset_(byte_offset), anomalies_(anomalies) {}
 
   // `p` stands behind the opening bracket or behind a value.
-  WalkEnd run(const char* p, TopLevelValues& values) {
+  WalkEnd run(const char* p, NamedValues& values) {
     for (;;) {
       p = skip_space(p);
       if (p >= end_) return stop(WalkEnd::kIncomplete, end_);
@@ -52,7 +52,7 @@ class MemberWalk {
   std::uint64_t offset_of(const char* p) const { return byte_offset_ + static_cast<std::uint64_t>(p - begin_); }
 
  private:
-  void keep(std::string_view raw_name, std::string_view text, TopLevelValues& values) {
+  void keep(std::string_view raw_name, std::string_view text, NamedValues& values) {
     Repairs repairs;
     const std::string name = unescaped(raw_name, repairs);
     if (name == kEventListKey && has_event_list_) {
@@ -129,7 +129,7 @@ Head parse_head(std::string_view text, Anomalies& anomalies) {
   return head;
 }
 
-void parse_tail(std::string_view text, std::uint64_t byte_offset, bool is_bare_list, TopLevelValues& values,
+void parse_tail(std::string_view text, std::uint64_t byte_offset, bool is_bare_list, NamedValues& values,
                 Anomalies& anomalies) {
   if (is_bare_list) return note_trailing_text(text, byte_offset, anomalies);
   MemberWalk walk(text, byte_offset, anomalies);

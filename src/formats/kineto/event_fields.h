@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/time.h"
-#include "formats/kineto/argument_keys.h"
 #include "formats/kineto/scan.h"
+#include "trace/attributes.h"
 
 namespace telltale::kineto {
 
@@ -43,16 +43,15 @@ struct EventFields {
   ValueSpan id_object;  // "id2"
   ValueSpan arguments;
 
-  // Known arguments: where each one's value stands; only those in `has_argument` are set.
-  std::uint64_t has_argument = 0;
-  std::array<ValueSpan, kArgumentKeyCount> argument;
+  // Known arguments: where each one's value stands; only those that are present are set.
+  AttributeSet present;
+  std::array<ValueSpan, kAttributeCount> argument;
   std::vector<UnknownArgument> unknown_arguments;
 
-  bool has(ArgumentKey key) const { return has_argument >> static_cast<unsigned>(key) & 1; }
-  const ValueSpan& operator[](ArgumentKey key) const { return argument[static_cast<std::size_t>(key)]; }
+  bool has(Attribute key) const { return present.has(key); }
+  const ValueSpan& operator[](Attribute key) const { return argument[static_cast<std::size_t>(key)]; }
 
   void reset(const char* event_begin);
 };
-static_assert(kArgumentKeyCount <= 64);
 
 }  // namespace telltale::kineto

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "formats/kineto/argument_keys.h"
 #include "formats/kineto/event_list_text.h"
+#include "formats/kineto/spellings.h"
 
 namespace telltale::kineto {
 namespace {
@@ -97,15 +97,15 @@ void EventListText::write_memory_event(std::size_t row) {
   next() << R"({"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]")";
   write_place_and_time(memory.track[row], memory.time[row]);
   out_ << R"(,"args":{)";
-  const auto add = [&](ArgumentKey key, auto value) { out_ << '"' << name_of(key) << "\":" << value << ','; };
-  if (memory.total_reserved[row] != -1) add(ArgumentKey::kTotalReserved, memory.total_reserved[row]);
-  if (memory.total_allocated[row] != -1) add(ArgumentKey::kTotalAllocated, memory.total_allocated[row]);
-  add(ArgumentKey::kMemoryBytes, memory.bytes[row]);
-  add(ArgumentKey::kMemoryDeviceId, memory.device[row]);
-  add(ArgumentKey::kMemoryDeviceType, is_host ? 0 : 1);
+  const auto add = [&](Attribute key, auto value) { out_ << '"' << spelling_of(key) << "\":" << value << ','; };
+  if (memory.total_reserved[row] != -1) add(Attribute::kTotalReserved, memory.total_reserved[row]);
+  if (memory.total_allocated[row] != -1) add(Attribute::kTotalAllocated, memory.total_allocated[row]);
+  add(Attribute::kMemoryBytes, memory.bytes[row]);
+  add(Attribute::kMemoryDeviceId, memory.device[row]);
+  add(Attribute::kMemoryDeviceType, is_host ? 0 : 1);
   if (!memory.pool.empty() && memory.pool[row] != kEmptyString)
-    add(ArgumentKey::kMemoryPool, InJson{trace_.strings[memory.pool[row]]});
-  out_ << '"' << name_of(ArgumentKey::kMemoryAddress) << "\":" << memory.address[row] << "}}";
+    add(Attribute::kMemoryPool, InJson{trace_.strings[memory.pool[row]]});
+  out_ << '"' << spelling_of(Attribute::kMemoryAddress) << "\":" << memory.address[row] << "}}";
 }
 
 // Series of one counter stand together where they have values at the same times: viewers draw them as one.

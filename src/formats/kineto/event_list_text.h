@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "formats/kineto/argument_text.h"
-#include "formats/kineto/checked_json.h"
+#include "formats/kineto/event_arguments.h"
 #include "formats/kineto/flow_arrows.h"
 #include "formats/kineto/places.h"
+#include "formats/output/json_parts.h"
 #include "formats/output/left_out.h"
 #include "formats/output/text_writer.h"
 #include "trace/trace.h"
@@ -52,7 +52,7 @@ class EventListText {
   TextWriter& out_;
   Places places_;
   CheckedJson json_;
-  ArgumentText arguments_;
+  EventArguments arguments_;
   SideTableWalk<StringId> categories_;
   std::vector<std::string> place_texts_;  // by track: everything between an event's name and its time
   std::vector<bool> has_arrow_;           // by event: launches whose arrow has begun

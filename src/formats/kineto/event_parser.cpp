@@ -7,7 +7,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "formats/kineto/json_text.h"
+#include "base/json_text.h"
+#include "formats/kineto/spellings.h"
 
 namespace telltale::kineto {
 namespace {
@@ -149,7 +150,7 @@ const char* EventParser::take_string(const char* p, StringToken& token) {
     return token.end + 1;
   }
   const char* behind = skip_value(p, text_end_);
-  token = {p, behind, false};
+  token = {p, behind, false, true};
   return behind;
 }
 
@@ -202,25 +203,25 @@ const char* EventParser::take_id(const char* p, IdToken& token) {
 const char* EventParser::take_arguments(const char* p) {
   if (*p != '{') return take_span(p, fields_->arguments);
   const auto find = [](const StringToken& name) {
-    return name.is_plain ? argument_key(name) : argument_key(std::string_view(decoded(name)));
+    return name.is_plain ? attribute_of(name) : attribute_of(std::string_view(decoded(name)));
   };
   const StringToken& category = fields_->category;
   const std::size_t mixed = category.size() == 0 ? 0 : category.size() + static_cast<unsigned char>(category.end[-1]);
-  KeyPrediction<ArgumentKey>& prediction = argument_keys_[mixed % argument_keys_.size()];
-  const auto predictions = [&]() -> KeyPrediction<ArgumentKey>& { return prediction; };
-  const char* behind = members(
-      p, predictions, find,
-      [this](ArgumentKey key, const StringToken& name, const char* value) { return take_argument(key, name, value); });
+  KeyPrediction<Attribute>& prediction = argument_keys_[mixed % argument_keys_.size()];
+  const auto predictions = [&]() -> KeyPrediction<Attribute>& { return prediction; };
+  const char* behind = members(p, predictions, find, [this](Attribute key, const StringToken& name, const char* value) {
+    return take_argument(key, name, value);
+  });
   fields_->arguments = {p, behind};
   return behind;
 }
 
-const char* EventParser::take_argument(ArgumentKey key, const StringToken& name, const char* p) {
+const char* EventParser::take_argument(Attribute key, const StringToken& name, const char* p) {
   const char* behind = skip_value(p, text_end_);
-  if (key == ArgumentKey::kUnknown) {
+  if (key == Attribute::kUnknown) {
     fields_->unknown_arguments.push_back({name, {p, behind}});
   } else {
-    fields_->has_argument |= std::uint64_t{1} << static_cast<unsigned>(key);
+    fields_->present.add(key);
     fields_->argument[static_cast<std::size_t>(key)] = {p, behind};
   }
   return behind;
@@ -234,7 +235,7 @@ void EventFields::reset(const char* event_begin) {
   name = category = StringToken{};
   process = thread = id = IdToken{};
   id_object = arguments = ValueSpan{};
-  has_argument = 0;
+  present = {};
   unknown_arguments.clear();
 }
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "formats/kineto/decimal.h"
+#include "base/decimal.h"
 #include "formats/kineto/event_fields.h"
 #include "formats/kineto/key_prediction.h"
 
@@ -47,7 +47,7 @@ class EventParser {
   const char* fail(const char* p);
 
   const char* take_field(EventKey key, const char* p);
-  const char* take_argument(ArgumentKey key, const StringToken& name, const char* p);
+  const char* take_argument(Attribute key, const StringToken& name, const char* p);
   const char* take_arguments(const char* p);
   const char* take_span(const char* p, ValueSpan& value);
   const char* take_string(const char* p, StringToken& token);
@@ -58,7 +58,7 @@ class EventParser {
 
   // Events of different phases have different keys, those of different categories different arguments.
   std::array<KeyPrediction<EventKey>, 8> event_keys_;
-  std::array<KeyPrediction<ArgumentKey>, 16> argument_keys_;
+  std::array<KeyPrediction<Attribute>, 16> argument_keys_;
   const char* text_end_ = nullptr;
   const char* failed_at_ = nullptr;
   EventFields* fields_ = nullptr;

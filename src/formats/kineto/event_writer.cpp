@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/utf8.h"
-#include "formats/kineto/categories.h"
+#include "base/text_encoding.h"
 #include "formats/kineto/event_parser.h"
-#include "formats/kineto/remembered.h"
+#include "trace/categories.h"
+#include "trace/remembered.h"
 
 namespace telltale::kineto {
 namespace {
@@ -19,11 +19,12 @@ constexpr std::string_view kModulePrefix = "nn.Module: ";
 
 }  // namespace
 
-bool EventWriter::write(const EventFields& fields, std::uint64_t byte_offset, BlockEvents& into) {
+bool EventWriter::write(const EventFields& fields, std::uint64_t byte_offset, EventBlock& into) {
   into_ = &into;
   byte_offset_ = byte_offset;
   details_.select(into.batch, byte_offset);
-  name_ = details_.text_of(fields.name);
+  arguments_.select(fields);
+  name_ = arguments_.text_of(fields.name);
   details_.set_name(name_);
   if (fields.has_number_out_of_range) details_.note(Anomaly::kNumberOutOfRange);
   if (fields.phase == 0) return details_.note(Anomaly::kMissingPhase), true;
@@ -71,8 +72,7 @@ bool EventWriter::write(const EventFields& fields, std::uint64_t byte_offset, Bl
 }
 
 bool EventWriter::write_row(const EventFields& fields, Kind kind, TrackId track) {
-  const auto arguments = details_.check(fields);
-  if (!arguments) return false;
+  if (!arguments_.read_lists()) return false;
   EventBatch& batch = into_->batch;
   const auto row = static_cast<BatchRow>(batch.events.size());
   const Nanoseconds duration = fields.phase == 'X' ? fields.duration : 0;
@@ -80,7 +80,7 @@ bool EventWriter::write_row(const EventFields& fields, Kind kind, TrackId track)
   batch.offsets.push_back(byte_offset_);
   const Category& category = category_of(fields.category);
   if (!category.is_known) batch.categories.push_back({row, category.text});
-  details_.write(fields, *arguments, kind, row);
+  details_.write(arguments_, kind, row);
   return true;
 }
 
@@ -110,27 +110,27 @@ bool EventWriter::write_async(const EventFields& fields) {
 }
 
 void EventWriter::write_end(const EventFields& fields, const SpanKey& key, bool is_async) {
-  if (fields.has_argument != 0 || !fields.unknown_arguments.empty()) details_.note(Anomaly::kEndArguments);
+  if (!fields.present.is_empty() || !fields.unknown_arguments.empty()) details_.note(Anomaly::kEndArguments);
   into_->ends.push_back({fields.time, key, byte_offset_, name_, is_async});
 }
 
 void EventWriter::write_memory(const EventFields& fields) {
   const Unsigned address =
-      fields.has(ArgumentKey::kMemoryAddress) ? unsigned_in(fields[ArgumentKey::kMemoryAddress]) : Unsigned{};
-  const bool has_bytes = fields.has(ArgumentKey::kMemoryBytes) &&
-                         number_in(fields[ArgumentKey::kMemoryBytes]).status == DecimalStatus::kOk;
+      fields.has(Attribute::kMemoryAddress) ? unsigned_in(fields[Attribute::kMemoryAddress]) : Unsigned{};
+  const bool has_bytes =
+      fields.has(Attribute::kMemoryBytes) && number_in(fields[Attribute::kMemoryBytes]).status == DecimalStatus::kOk;
   if (address.status != DecimalStatus::kOk || !has_bytes) return details_.note(Anomaly::kIncompleteMemoryEvent);
   constexpr std::int64_t kCpu = 0;
-  const bool is_host = details_.integer(fields, ArgumentKey::kMemoryDeviceType, kCpu) == kCpu;
+  const bool is_host = arguments_.integer(Attribute::kMemoryDeviceType, kCpu) == kCpu;
   BatchMemoryEvent event;
   event.time = fields.time;
   event.track = track_of(fields, TrackKind::kThread);
-  event.device = is_host ? kHost : details_.narrow_integer<DeviceId>(fields, ArgumentKey::kMemoryDeviceId, 0);
+  event.device = is_host ? kHost : details_.narrow_integer<DeviceId>(arguments_, Attribute::kMemoryDeviceId, 0);
   event.address = address.value;
-  event.bytes = details_.integer(fields, ArgumentKey::kMemoryBytes, 0);
-  event.total_allocated = details_.integer(fields, ArgumentKey::kTotalAllocated, -1);
-  event.total_reserved = details_.integer(fields, ArgumentKey::kTotalReserved, -1);
-  if (fields.has(ArgumentKey::kMemoryPool)) event.pool = details_.text_in(fields[ArgumentKey::kMemoryPool]);
+  event.bytes = arguments_.integer(Attribute::kMemoryBytes, 0);
+  event.total_allocated = arguments_.integer(Attribute::kTotalAllocated, -1);
+  event.total_reserved = arguments_.integer(Attribute::kTotalReserved, -1);
+  if (fields.has(Attribute::kMemoryPool)) event.pool = arguments_.text(Attribute::kMemoryPool);
   into_->batch.memory.push_back(event);
 }
 
@@ -141,7 +141,7 @@ void EventWriter::write_counters(const EventFields& fields) {
   for_each_member(fields.arguments, [&](const StringToken& key, const ValueSpan& value) {
     const auto number = real_in(value);
     if (!number) return details_.note(Anomaly::kUnusableCounter);
-    into_->batch.counters.push_back({fields.time, track, name_, details_.text_of(key), *number});
+    into_->batch.counters.push_back({fields.time, track, name_, arguments_.text_of(key), *number});
   });
 }
 
@@ -185,7 +185,7 @@ void EventWriter::write_label(const EventFields& fields) {
       if (wanted == "sort_index")
         label.number = number_in(value).value;
       else
-        label.text = details_.text_in(value);
+        label.text = arguments_.text_in(value);
     });
   }
   if (!is_found) return details_.note(Anomaly::kUnknownMetadata);
@@ -194,7 +194,7 @@ void EventWriter::write_label(const EventFields& fields) {
 
 const EventWriter::Category& EventWriter::category_of(const StringToken& token) {
   if (token.is_plain && last_category_text_ == view(token)) return last_category_;
-  const StringId id = details_.text_of(token);
+  const StringId id = arguments_.text_of(token);
   auto& known = remembered(categories_, id);
   if (!known) {
     Category category{id, Kind::kOther, true};
@@ -211,7 +211,7 @@ TrackId EventWriter::track_of(const EventFields& fields, TrackKind kind) {
   if (kind == TrackKind::kStream) {
     const bool is_device_number = !fields.process.is_text && std::in_range<DeviceId>(fields.process.number);
     const DeviceId process = is_device_number ? static_cast<DeviceId>(fields.process.number) : 0;
-    key.device = details_.narrow_integer<DeviceId>(fields, ArgumentKey::kDevice, process);
+    key.device = details_.narrow_integer<DeviceId>(arguments_, Attribute::kDevice, process);
   }
   if (last_track_ && last_track_key_ == key) return *last_track_;
   last_track_key_ = key;
@@ -220,13 +220,13 @@ TrackId EventWriter::track_of(const EventFields& fields, TrackKind kind) {
 }
 
 TrackId EventWriter::async_track(const EventFields& fields) {
-  const NativeId category{0, details_.text_of(fields.category)};
+  const NativeId category{0, arguments_.text_of(fields.category)};
   return names_.tracks.intern({native_id(fields.process), category, TrackKind::kAsync, kHost});
 }
 
 NativeId EventWriter::native_id(const IdToken& token) {
   if (!token.is_text) return {token.number, kEmptyString};
-  return {0, details_.text_of(token.text)};
+  return {0, arguments_.text_of(token.text)};
 }
 
 NativeId EventWriter::span_id(const EventFields& fields) {

@@ -9,18 +9,19 @@
 #include <string>
 #include <vector>
 
-#include "formats/kineto/block_events.h"
-#include "formats/kineto/event_details.h"
+#include "formats/kineto/argument_values.h"
 #include "formats/kineto/event_fields.h"
+#include "trace/event_block.h"
+#include "trace/event_details.h"
 
 namespace telltale::kineto {
 
 class EventWriter {
  public:
-  explicit EventWriter(LocalNames& names) : names_(names), details_(names) {}
+  explicit EventWriter(LocalNames& names) : names_(names), details_(names), arguments_(details_) {}
 
   // `byte_offset` is that of the event. False when an argument turns out to be no JSON: nothing was written then.
-  bool write(const EventFields& fields, std::uint64_t byte_offset, BlockEvents& into);
+  bool write(const EventFields& fields, std::uint64_t byte_offset, EventBlock& into);
 
  private:
   struct Category {
@@ -46,7 +47,8 @@ class EventWriter {
 
   LocalNames& names_;
   EventDetails details_;
-  BlockEvents* into_ = nullptr;
+  ArgumentValues arguments_;  // of the event being written
+  EventBlock* into_ = nullptr;
   std::uint64_t byte_offset_ = 0;
   StringId name_ = kEmptyString;  // of the event being written
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "formats/kineto/json_text.h"
-#include "formats/kineto/object_text.h"
+#include "base/json_text.h"
+#include "formats/output/json_parts.h"
 
 namespace telltale::kineto {
 namespace {

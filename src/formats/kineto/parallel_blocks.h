@@ -19,7 +19,7 @@ namespace telltale::kineto {
 
 struct EventList {
   std::vector<std::unique_ptr<LocalNames>> names;  // what the blocks' rows refer to
-  std::vector<BlockEvents> blocks;                 // in the order of the file
+  std::vector<EventBlock> blocks;                  // in the order of the file
   bool has_ended = false;                          // its closing bracket was found
   std::string tail;                                // the text behind it
   std::uint64_t tail_offset = 0;

@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "base/json_string.h"
-#include "formats/kineto/categories.h"
+#include "base/text_encoding.h"
 #include "formats/kineto/event_parser.h"
+#include "trace/categories.h"
 
 namespace telltale::kineto {
 namespace {

@@ -1,13 +1,16 @@
 #include "formats/kineto/read.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <thread>
 
 #include "formats/kineto/document.h"
-#include "formats/kineto/pair_spans.h"
 #include "formats/kineto/parallel_blocks.h"
 #include "formats/kineto/scan.h"
 #include "trace/builder.h"
+#include "trace/event_block.h"
+#include "trace/recording_facts.h"
 
 namespace telltale::kineto {
 namespace {
@@ -50,6 +53,17 @@ void note_missing_end(const EventList& list, const Head& head, const TextInput& 
   if (!may_end_here || input.was_cut()) anomalies.add(Anomaly::kTruncated, text_bytes);
 }
 
+// The wall-clock time of time 0 of the file's clock, if the file says it.
+std::optional<std::int64_t> take_base_time(NamedValues& values) {
+  std::optional<std::int64_t> base_time;
+  std::erase_if(values, [&](const auto& value) {
+    if (value.first != "baseTimeNanoseconds") return false;
+    base_time = integer_in(value.second);
+    return base_time.has_value();
+  });
+  return base_time;
+}
+
 }  // namespace
 
 Result<Trace> read(TextInput& input, const std::string& path, const ReadOptions& options) {
@@ -75,11 +89,12 @@ Result<Trace> read(TextInput& input, const std::string& path, const ReadOptions&
   }
   note_missing_end(*list, *head, input, source.bytes_read(), trace.anomalies);
   trace.text_bytes = source.bytes_read();
-  const auto clock_epoch_ns = interpret(std::move(head->values), trace);
+  const auto clock_epoch_ns = take_base_time(head->values);
+  take_recording_facts(std::move(head->values), trace);
 
   pair_spans(list->blocks, trace.anomalies);
   TraceBuilder builder;
-  for (BlockEvents& block : list->blocks) {
+  for (EventBlock& block : list->blocks) {
     for (const TrackLabel& label : block.labels) builder.append_label(*block.batch.names, label);
     builder.append(std::move(block.batch));
   }

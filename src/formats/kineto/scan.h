@@ -99,6 +99,7 @@ struct StringToken {
   const char* begin = nullptr;  // the first byte after the opening quotation mark
   const char* end = nullptr;    // the closing quotation mark
   bool is_plain = true;         // neither escapes nor control characters nor bytes beyond ASCII
+  bool is_bare = false;         // no string but another value: `begin` and `end` are its own
 
   std::size_t size() const { return static_cast<std::size_t>(end - begin); }
 };

@@ -10,8 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/csv_text.h"
-#include "base/json_string.h"
+#include "base/text_encoding.h"
 #include "base/time.h"
 #include "formats/output/byte_sink.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 
 namespace telltale::tell {
 

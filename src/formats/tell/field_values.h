@@ -1,17 +1,19 @@
-// The values of a record as the arguments of an event, which the Kineto reader knows how to place.
+// The values of a record as the attributes of an event.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "formats/kineto/event_fields.h"
 #include "formats/tell/sites.h"
 #include "tell/varint.h"
+#include "trace/attribute_values.h"
+#include "trace/attributes.h"
 #include "trace/kind.h"
 
 namespace telltale::tell {
 
-// How the values of one site are written down, for events of one kind.
+// What the fields of one site mean, for events of one kind.
 class FieldPlan {
  public:
   FieldPlan() = default;
@@ -19,8 +21,9 @@ class FieldPlan {
 
   struct Field {
     FieldType type = FieldType::kInteger;
-    // The column that holds it; kUnknown where none does for this kind of event, so that it is kept by its name.
-    kineto::ArgumentKey key = kineto::ArgumentKey::kUnknown;
+    // The attribute whose column holds it; kUnknown where none does for this kind of event, so that it is kept by its
+    // name.
+    Attribute attribute = Attribute::kUnknown;
     std::string quoted_name;  // and a colon
   };
   const std::vector<Field>& fields() const { return fields_; }
@@ -32,25 +35,22 @@ class FieldPlan {
 };
 
 // Used by one thread.
-class FieldValues {
+class FieldReader {
  public:
-  // Takes the values of one record out of the column. The results below are valid until the next call.
-  void read(const FieldPlan& plan, const Sites& sites, ByteReader& column);
+  FieldReader(const Sites& sites, LocalTexts& texts, LocalNames& names) : sites_(sites), texts_(texts), names_(names) {}
 
-  // Those that columns hold.
-  const kineto::EventFields& fields() const { return fields_; }
-  // A JSON object of all others; empty when there are none.
-  std::string_view others() const { return others_; }
+  // Takes the values of one record out of the column.
+  void read(const FieldPlan& plan, ByteReader& column, AttributeValues& into);
 
  private:
-  struct Part {
-    kineto::ArgumentKey key = kineto::ArgumentKey::kUnknown;
-    std::size_t begin = 0, end = 0;  // of text_
-  };
+  void read_column(const FieldPlan::Field& field, ByteReader& column, AttributeValues& into);
+  void read_other(const FieldPlan::Field& field, ByteReader& column, AttributeValues& into);
+  const std::vector<std::int64_t>& read_shape(ByteReader& column);
 
-  std::string text_, others_;
-  std::vector<Part> parts_;
-  kineto::EventFields fields_;
+  const Sites& sites_;
+  LocalTexts& texts_;
+  LocalNames& names_;
+  std::vector<std::int64_t> shape_;
 };
 
 }  // namespace telltale::tell

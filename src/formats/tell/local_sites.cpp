@@ -1,6 +1,6 @@
 #include "formats/tell/local_sites.h"
 
-#include "formats/kineto/categories.h"
+#include "trace/categories.h"
 
 namespace telltale::tell {
 namespace {
@@ -51,26 +51,32 @@ Kind kind_on_device(Kind kind) {
 }  // namespace
 
 LocalSites::LocalSites(const Sites& sites, LocalNames& names)
-    : sites_(sites), names_(names), known_(sites.site_count()) {
+    : sites_(sites), names_(names), texts_(sites, names.strings), known_(sites.site_count()) {
   lost_.name = names.strings.intern("(lost name)");
   lost_.device.kind = Kind::kDeviceOther;
   lost_.instant.kind = Kind::kInstant;
   lost_.async.kind = Kind::kAsync;
 }
 
-const LocalSite& LocalSites::of(const Site* site) {
+const LocalSite& LocalSites::looked_up(std::uint64_t number) {
+  const Site* site = sites_.site(number);
   if (site == nullptr) return lost_;
   std::optional<LocalSite>& known = known_[site->index];
   if (!known) known = made_of(*site);
+  constexpr std::uint64_t kSmallNumbers = 1 << 16;
+  if (number < kSmallNumbers) {
+    if (number >= by_number_.size()) by_number_.resize(number + 1);
+    by_number_[number] = &*known;
+  }
   return *known;
 }
 
 LocalSite LocalSites::made_of(const Site& site) {
   LocalSite local;
-  local.name = text(site.name);
-  local.category = text(site.category);
+  local.name = texts_.of(site.name);
+  local.category = texts_.of(site.category);
   if (site.file != kEmptyString || site.line != 0)
-    local.source = names_.source_locations.intern({text(site.file), text(site.function), site.line});
+    local.source = names_.source_locations.intern({texts_.of(site.file), texts_.of(site.function), site.line});
   const Kind kind = kind_of(site.kind);
   local.host = side(site, kind_on_host(kind), kind);
   local.device = side(site, kind_on_device(kind), kind);
@@ -92,7 +98,7 @@ LocalSite::Side LocalSites::side(const Site& site, Kind kind, Kind kind_told) {
   const bool says_kind = telltale::kind_of(category, {}, is_known) == kind && is_known;
   const bool is_projected = kind == Kind::kDeviceAnnotation && kind_told == Kind::kAnnotation;
   if (!category.empty()) {
-    if (!says_kind) side.category = text(site.category);
+    if (!says_kind) side.category = texts_.of(site.category);
   } else if (kind != kind_told && !is_projected) {
     side.category = names_.strings.intern(name_of(kind_told));
   }

@@ -23,11 +23,11 @@ struct LocalSite {
     bool has_details = false;          // beyond its own columns and other arguments
     FieldPlan plan;
   };
-  Side host;     // spans on threads
-  Side device;   // spans on streams
-  Side instant;  // marks
-  Side async;    // spans that belong to no thread
-  bool is_known = false;
+  Side host;              // spans on threads
+  Side device;            // spans on streams
+  Side instant;           // marks
+  Side async;             // spans that belong to no thread
+  bool is_known = false;  // some chunk describes it
 };
 
 // Used by one thread. What it returns is valid as long as it lives.
@@ -35,17 +35,25 @@ class LocalSites {
  public:
   LocalSites(const Sites& sites, LocalNames& names);
 
-  // Null: a site that no chunk describes.
-  const LocalSite& of(const Site* site);
-  StringId text(StringId id) { return names_.strings.intern(sites_[id]); }
+  // By the file's number. One that no chunk describes has `is_known` false.
+  const LocalSite& of(std::uint64_t number) {
+    if (number < by_number_.size() && by_number_[number] != nullptr) return *by_number_[number];
+    return looked_up(number);
+  }
+  // Of records that are about none.
+  const LocalSite& none() const { return lost_; }
+  LocalTexts& texts() { return texts_; }
 
  private:
+  const LocalSite& looked_up(std::uint64_t number);
   LocalSite made_of(const Site& site);
   LocalSite::Side side(const Site& site, Kind kind, Kind kind_told);
 
   const Sites& sites_;
   LocalNames& names_;
-  std::vector<std::optional<LocalSite>> known_;  // by Site::index
+  LocalTexts texts_;
+  std::vector<std::optional<LocalSite>> known_;  // by Site::index; never grows
+  std::vector<const LocalSite*> by_number_;      // of small numbers; null: not looked up yet
   LocalSite lost_;
 };
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <limits>
 
+#include "base/json_text.h"
 #include "base/parallel.h"
-#include "base/utf8.h"
-#include "formats/kineto/json_text.h"
+#include "base/text_encoding.h"
 #include "formats/tell/column_reader.h"
 #include "formats/tell/table_chunks.h"
 #include "formats/tell/table_events.h"
@@ -281,7 +281,7 @@ void TableReader::check_links() {
     require(std::uint64_t{series.first} + series.count <= trace_.counters.size());
   require(trace_.duration >= 0 && is_utf8(trace_.format));
   for (const Device& device : trace_.devices) require(is_utf8(device.name));
-  for (const auto& [key, value] : trace_.metadata) require(is_utf8(key) && kineto::compact_json(value) == value);
+  for (const auto& [key, value] : trace_.metadata) require(is_utf8(key) && compact_json(value) == value);
   if (!trace_.distributed) return;
   require(is_utf8(trace_.distributed->backend) && is_utf8(trace_.distributed->nccl_version));
   for (const ProcessGroup& group : trace_.distributed->groups)

@@ -10,7 +10,6 @@ namespace {
 // 31 years: sums of a few of them cannot overflow.
 constexpr Nanoseconds kLongestDuration = 1'000'000'000'000'000'000;
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
-const FieldPlan kNoFields;
 
 bool has_own_time(RecordType type) { return type < RecordType::kSpanOnTrack; }
 
@@ -30,7 +29,9 @@ RecordDecoder::RecordDecoder(const Definitions& definitions, const Places& place
       places_(places),
       names_(names),
       details_(names),
+      values_(details_),
       sites_(definitions.sites, names),
+      fields_(definitions.sites, sites_.texts(), names),
       process_(local_id(places.process(), names)) {}
 
 DecodedRecords RecordDecoder::decode(const Frame& frame) {
@@ -69,10 +70,11 @@ void RecordDecoder::decode_record(Chunk& chunk) {
   const std::uint64_t difference = chunk.columns.times.varint();
   std::uint64_t& time = has_own_time(type) ? chunk.own_time : chunk.other_time;
   time += static_cast<std::uint64_t>(unzigzag(difference));
-  const Site* described = has_site(type) ? definitions_.sites.site(number) : nullptr;
-  if (described == nullptr && has_site(type)) chunk.decoded.lacks_sites = true;
-  if (described == nullptr && has_fields(type)) chunk.has_values = false;
-  const LocalSite& site = sites_.of(described);
+  const LocalSite& site = has_site(type) ? sites_.of(number) : sites_.none();
+  if (!site.is_known && has_site(type)) {
+    chunk.decoded.lacks_sites = true;
+    if (has_fields(type)) chunk.has_values = false;
+  }
   switch (type) {
     case RecordType::kSpan:
       return decode_span(chunk, site, number);
@@ -140,7 +142,7 @@ void RecordDecoder::decode_allocation(Chunk& chunk, std::uint64_t pool) {
     event.total_reserved = extras.signed_varint();
   }
   event.track = chunk.track.id;
-  event.pool = sites_.text(definitions_.sites.text(pool));
+  event.pool = sites_.texts().of(definitions_.sites.text(pool));
   if (std::in_range<DeviceId>(device))
     event.device = static_cast<DeviceId>(device);
   else
@@ -170,7 +172,7 @@ void RecordDecoder::decode_async(Chunk& chunk, const LocalSite& site, bool is_be
   const StringId category = site.category != kEmptyString ? site.category : names_.strings.intern("async");
   const TrackId track = names_.tracks.intern({process_, {0, category}, TrackKind::kAsync, kHost});
   // Begin and end may stand at different places of the program, so that only their name makes them belong together.
-  const kineto::SpanKey key{track, {id, site.name}};
+  const SpanKey key{track, {id, site.name}};
   const auto span = span_at(chunk, chunk.track.clock, chunk.own_time, 0);
   if (is_begin) {
     if (const auto row = add_row(chunk, site, site.async, track, span))
@@ -194,7 +196,7 @@ void RecordDecoder::decode_elsewhere(Chunk& chunk, const LocalSite& site, Record
   const std::uint64_t duration = type == RecordType::kSpanOnTrack ? chunk.columns.durations.varint() : 0;
   const LocalTrack track = local_track(chunk.columns.extras.varint());
   const auto span = span_at(chunk, track.clock, chunk.other_time, duration);
-  kineto::BlockEvents& block = chunk.decoded.block;
+  EventBlock& block = chunk.decoded.block;
   if (type == RecordType::kEndOnTrack) {
     if (span)
       block.ends.push_back({span->start, {track.id, {}}, chunk.offset, kEmptyString, false});
@@ -227,9 +229,8 @@ std::optional<BatchRow> RecordDecoder::add_row(Chunk& chunk, const LocalSite& si
                                                TrackId track, std::optional<Span> span) {
   EventBatch& batch = chunk.decoded.block.batch;
   const bool has_values = side.has_values && chunk.has_values;
-  if (has_values || side.has_details) {
-    values_.read(has_values ? side.plan : kNoFields, definitions_.sites, chunk.columns.values);
-  }
+  if (has_values || side.has_details) values_.clear();
+  if (has_values) fields_.read(side.plan, chunk.columns.values, values_);
   if (!span) {
     note(chunk, Anomaly::kMissingTime, site.name);
     return std::nullopt;
@@ -239,19 +240,17 @@ std::optional<BatchRow> RecordDecoder::add_row(Chunk& chunk, const LocalSite& si
   batch.offsets.push_back(chunk.offset);
   if (site.source) batch.sources.push_back({row, *site.source});
   if (side.category != kEmptyString) batch.categories.push_back({row, side.category});
-  if (has_values && !values_.others().empty())
-    batch.other_arguments.push_back({row, names_.strings.intern(values_.others())});
   if (side.has_details) {
-    const kineto::EventFields& fields = values_.fields();
-    details_.select(batch, chunk.offset);
-    details_.set_name(site.name);
-    details_.write(fields, details_.check(fields).value_or(kineto::EventDetails::Checked{}), side.kind, row);
+    details_.select(batch, chunk.offset, site.name);
+    details_.write(values_, side.kind, row);
+  } else if (has_values) {
+    batch.other_arguments.push_back({row, values_.others()});
   }
   return row;
 }
 
 void RecordDecoder::add_open_scope(std::uint64_t track, const OpenScope& scope, Nanoseconds end, EventBatch& into) {
-  const LocalSite& site = sites_.of(definitions_.sites.site(scope.site));
+  const LocalSite& site = sites_.of(scope.site);
   const LocalTrack place = local_track(track);
   const auto start = places_.time(place.clock, scope.start);
   if (!start) return into.anomalies.add(Anomaly::kMissingTime, 0, names_.strings[site.name]);

@@ -8,13 +8,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "formats/kineto/block_events.h"
-#include "formats/kineto/event_details.h"
 #include "formats/tell/definitions.h"
 #include "formats/tell/field_values.h"
 #include "formats/tell/frames.h"
 #include "formats/tell/local_sites.h"
 #include "formats/tell/places.h"
+#include "trace/attribute_values.h"
+#include "trace/event_block.h"
+#include "trace/event_details.h"
 
 namespace telltale::tell {
 
@@ -24,7 +25,7 @@ struct DecodedRecords {
   std::uint64_t track = 0;
   std::uint64_t records = 0;
   std::uint64_t records_before = 0;  // of this track in the file
-  kineto::BlockEvents block;
+  EventBlock block;
   std::vector<OpenScope> ended;  // those of the track's open scopes that a record completes
 };
 
@@ -86,9 +87,10 @@ class RecordDecoder {
   const Definitions& definitions_;
   const Places& places_;
   LocalNames& names_;
-  kineto::EventDetails details_;
-  FieldValues values_;
+  EventDetails details_;
+  AttributeValues values_;
   LocalSites sites_;
+  FieldReader fields_;
   NativeId process_;
   std::optional<TrackId> counter_track_;
   StringId counter_series_ = kEmptyString;

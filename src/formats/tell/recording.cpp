@@ -9,14 +9,13 @@
 #include <string>
 
 #include "base/parallel.h"
-#include "formats/kineto/document.h"
-#include "formats/kineto/json_text.h"
-#include "formats/kineto/pair_spans.h"
 #include "formats/tell/definitions.h"
 #include "formats/tell/places.h"
 #include "formats/tell/record_decoder.h"
 #include "formats/tell/session_values.h"
 #include "trace/builder.h"
+#include "trace/event_block.h"
+#include "trace/recording_facts.h"
 
 namespace telltale::tell {
 namespace {
@@ -45,11 +44,11 @@ class Reading {
     trace.format = "tell";
     trace.text_bytes = file_bytes;
     trace.anomalies = anomalies_;
-    kineto::interpret(session_values(definitions_), trace);
-    kineto::pair_spans(blocks_, trace.anomalies);
+    take_recording_facts(session_values(definitions_), trace);
+    pair_spans(blocks_, trace.anomalies);
     TraceBuilder builder;
     places_->label(end_names_, builder);
-    for (kineto::BlockEvents& block : blocks_) builder.append(std::move(block.batch));
+    for (EventBlock& block : blocks_) builder.append(std::move(block.batch));
     auto built = std::move(builder).build(std::move(trace), places_->epoch_ns(), threads_);
     if (built) note_what_is_missing(*built);
     return built;
@@ -130,7 +129,7 @@ class Reading {
     const auto reach = [this](std::optional<Nanoseconds> time) {
       if (time) reach_ = reach_ ? std::max(*reach_, *time) : *time;
     };
-    for (const kineto::BlockEvents& block : blocks_) {
+    for (const EventBlock& block : blocks_) {
       for (const BatchEvent& event : block.batch.events) {
         first_ = std::min(first_, event.start);
         reach(event.start + event.duration);
@@ -145,7 +144,7 @@ class Reading {
   }
 
   void add_open_scopes() {
-    kineto::BlockEvents block;
+    EventBlock block;
     block.batch.names = &end_names_;
     RecordDecoder decoder(definitions_, *places_, end_names_);
     for (const auto& [track, open] : definitions_.open_scopes)
@@ -182,7 +181,7 @@ class Reading {
   std::vector<const Frame*> record_frames_;
   std::vector<std::unique_ptr<Group>> groups_;
   std::vector<DecodedRecords> decoded_;  // of each chunk of records
-  std::vector<kineto::BlockEvents> blocks_;
+  std::vector<EventBlock> blocks_;
   LocalNames end_names_;  // of what stands in no chunk of records
   std::set<std::uint64_t> recording_tracks_;
   std::set<std::pair<std::uint64_t, OpenScope>> ended_;

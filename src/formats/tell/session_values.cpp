@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/json_string.h"
-#include "formats/kineto/json_text.h"
+#include "base/json_text.h"
+#include "base/text_encoding.h"
 
 namespace telltale::tell {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 7> kUsedUp = {"pid",      "process",  "cl
 
 std::string json_of(std::string_view text) {
   const bool may_be_json = text.starts_with('{') || text.starts_with('[');
-  if (const auto json = may_be_json ? kineto::compact_json(text) : std::nullopt) return *json;
+  if (const auto json = may_be_json ? compact_json(text) : std::nullopt) return *json;
   return json_string(text);
 }
 
@@ -40,8 +40,8 @@ std::string_view reason_text(LossReason reason) {
 
 }  // namespace
 
-kineto::TopLevelValues session_values(const Definitions& definitions) {
-  kineto::TopLevelValues values;
+NamedValues session_values(const Definitions& definitions) {
+  NamedValues values;
   for (const auto& [key, value] : definitions.session) {
     if (std::ranges::find(kUsedUp, key) != kUsedUp.end()) continue;
     const bool is_users = key.starts_with(kUserPrefix);

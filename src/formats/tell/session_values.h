@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "base/time.h"
-#include "formats/kineto/document.h"
 #include "formats/tell/definitions.h"
+#include "trace/recording_facts.h"
 
 namespace telltale::tell {
 
-// The session's pairs as the top-level values of a trace: JSON where a text is a JSON list or object, else text. What
+// The session's pairs as values about the recording: JSON where a text is a JSON list or object, else text. What
 // the reader itself uses up (pid, clocks) is left out, and "meta:" is taken off the user's own keys.
-kineto::TopLevelValues session_values(const Definitions& definitions);
+NamedValues session_values(const Definitions& definitions);
 
 struct LossSummary {
   std::uint64_t records = 0;

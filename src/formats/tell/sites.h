@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/interned_strings.h"
 #include "tell/layout.h"
 #include "tell/varint.h"
+#include "trace/remembered.h"
 
 namespace telltale::tell {
 
@@ -104,5 +106,22 @@ class Sites {
 };
 
 std::string_view read_text(ByteReader& payload);
+
+// The texts of sites in the names of one reading thread.
+class LocalTexts {
+ public:
+  LocalTexts(const Sites& sites, InternedStrings& strings) : sites_(sites), strings_(strings) {}
+
+  StringId of(StringId text) {
+    std::optional<StringId>& known = remembered(known_, text);
+    if (!known) known = strings_.intern(sites_[text]);
+    return *known;
+  }
+
+ private:
+  const Sites& sites_;
+  InternedStrings& strings_;
+  std::vector<std::optional<StringId>> known_;  // by the id that Sites has
+};
 
 }  // namespace telltale::tell

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/interned_values.h"
-#include "base/utf8.h"
+#include "base/text_encoding.h"
 #include "formats/tell/chunk_writer.h"
 #include "formats/tell/column_writer.h"
 #include "formats/tell/table_events.h"

@@ -8,13 +8,13 @@
 
 int main(int count, char** words) {
   void (*default_options)(telltale_options*, size_t);
-  int (*start)(const telltale_options*);
-  int (*stop)(void);
+  telltale_status (*start)(const telltale_options*);
+  telltale_status (*stop)(void);
   uint64_t (*scope_begin)(telltale_site*);
-  int (*scope_end_with)(telltale_site*, uint64_t, const telltale_value*);
-  int (*instant)(telltale_site*, const telltale_value*);
-  int (*counter)(telltale_site*, double);
-  static const telltale_field fields[] = {{"round", TELLTALE_INTEGER, 0}};
+  telltale_status (*scope_end_with)(telltale_site*, uint64_t, const telltale_value*);
+  telltale_status (*instant)(telltale_site*, const telltale_value*);
+  telltale_status (*counter)(telltale_site*, double);
+  static const telltale_field fields[] = {{"round", TELLTALE_FIELD_TYPE_INTEGER, 0}};
   static telltale_site work = {"work", "", __FILE__, "main", fields, 1, __LINE__, TELLTALE_KIND_SCOPE, 0};
   static telltale_site done = TELLTALE_SITE("done");
   static telltale_site depth = TELLTALE_SITE("depth");
@@ -36,16 +36,16 @@ int main(int count, char** words) {
 
   default_options(&options, sizeof options);
   options.path = words[2];
-  if (*recording != 0 || start(&options) != TELLTALE_OK || *recording == 0) return 1;
+  if (*recording != 0 || start(&options) != TELLTALE_STATUS_OK || *recording == 0) return 1;
   for (round = 0; round < 10; ++round) {
     const uint64_t begin = scope_begin(&work);
     telltale_value value;
     value.integer = round;
-    if (scope_end_with(&work, begin, &value) != 1) return 1;
+    if (scope_end_with(&work, begin, &value) != TELLTALE_STATUS_OK) return 1;
   }
   instant(&done, NULL);
   counter(&depth, 1.5);
   counter(&depth, 2.5);
-  if (stop() != TELLTALE_OK || *recording != 0) return 1;
+  if (stop() != TELLTALE_STATUS_OK || *recording != 0) return 1;
   return dlclose(library);
 }

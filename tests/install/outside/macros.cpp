@@ -8,6 +8,9 @@ int use_all(const std::string& text, const std::vector<std::int64_t>& shape) {
   TELLTALE_FUNCTION();
   TELLTALE_SCOPE("plain");
   TELLTALE_SCOPE("values", 1, 2U, 3.5, true, 'c', text, shape, std::string("temporary"));
+  // clang-format off
+  TELLTALE_SCOPE("one"); TELLTALE_SCOPE("two"); TELLTALE_SCOPE("three, of one line", text);
+  // clang-format on
   TELLTALE_ANNOTATION("phase");
   TELLTALE_ANNOTATION("phase with a value", text.size());
   TELLTALE_INSTANT("mark");

@@ -1,0 +1,66 @@
+#include "advise/models/batch_model.h"
+
+#include <gtest/gtest.h>
+
+#include "advise/testing/advise_sketch.h"
+
+namespace telltale {
+namespace {
+
+// Of what the replay promises, so much is kept.
+constexpr double kKept = 0.96;
+
+// Each step adds to a gradient for 8 ms, computes for 2 ms, and lets the device wait for 10 ms.
+Trace with_gradient(std::string_view parameter) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    const ProgramSketch::Handle accumulating = program.open(Kind::kOperator, "torch::autograd::AccumulateGrad");
+    program.sketch().set_inputs(accumulating, parameter);
+    program.kernel({.op = "aten::add_",
+                    .name = "elementwise_kernel",
+                    .duration = 8 * kMillisecond,
+                    .shapes = "[[512,1024],[512,1024],[]]"});
+    program.close();
+    program.kernel("aten::mul", 2 * kMillisecond);
+    program.wait();
+    program.run(Kind::kPython, "train.py(3): think", 10 * kMillisecond);
+  }
+  return program.build();
+}
+
+TEST(BatchModel, what_moves_parameters_does_not_grow) {
+  const std::vector<Finding> findings = findings_of(with_gradient("[[512,1024]]"), "small_batch");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), kKept * (20 - (8 + 4 + 10) / 2.0), 0.05);
+
+  const std::vector<Finding> other = findings_of(with_gradient("[[256,1024]]"), "small_batch");
+  ASSERT_EQ(other.size(), 1);
+  EXPECT_NEAR(likely_ms(other[0]), kKept * (20 - (16 + 4 + 10) / 2.0), 0.05);
+}
+
+// Each step, the host takes 2 ms to launch the gradient of an embedding, and thinks for 8; the device has little to do.
+Trace with_embedding(std::string_view shapes) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.run(Kind::kPython, "train.py(3): think", 8 * kMillisecond);
+    const ProgramSketch::Handle op = program.open(Kind::kOperator, "aten::embedding_dense_backward");
+    program.sketch().set_inputs(op, shapes);
+    program.spend(2 * kMillisecond);
+    program.launch("cudaLaunchKernel", Kind::kKernel, "embedding_backward_feature_kernel", 10 * kMicrosecond);
+    program.close();
+  }
+  return program.build();
+}
+
+// Torch sorts more than 3072 indices, for which the host takes 6.5 times as long: 8 + 13 ms for two batches.
+TEST(BatchModel, indices_of_an_embedding_may_become_too_many_to_stay_unsorted) {
+  const std::vector<Finding> few = findings_of(with_embedding("[[1024,32],[1024],[],[],[]]"), "small_batch");
+  ASSERT_EQ(few.size(), 1);
+  EXPECT_NEAR(likely_ms(few[0]), kKept * 10 / 2, 0.05);
+  EXPECT_TRUE(findings_of(with_embedding("[[2048,32],[2048],[],[],[]]"), "small_batch").empty());
+}
+
+}  // namespace
+}  // namespace telltale

@@ -1,0 +1,296 @@
+#include "advise/models/compile_model.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "advise/patterns/device_work.h"
+#include "advise/patterns/host_calls.h"
+#include "analysis/operator_arguments.h"
+#include "trace/shapes.h"
+
+namespace telltale {
+namespace {
+
+// Modules that launch at least this share of the forward pass's kernels, in at most so many calls a step (a generator
+// and a discriminator, an encoder and a decoder), are models.
+constexpr double kShareOfModel = 0.2;
+constexpr double kMostModels = 3;
+// Waits a step within the forward pass from which on compiling gained nothing: each cuts the graph.
+constexpr double kMostWaits = 3;
+// Collecting garbage visits every object, and a compiler brings a million of its own: a program that spends this much
+// on it gained nothing, or lost.
+constexpr double kMostCollectedPercent = 10;
+// Work of compiled kernels from which on a program counts as compiled.
+constexpr double kShareOfCompiled = 0.3;
+
+// Of the kernels that become one, the longest remains and this share of the others.
+constexpr double kLongestLeft = 0.9, kOthersLeft = 0.12;
+// Norms read their tensor more than once, fused or not.
+constexpr double kNormsLeft = 0.6;
+// A convolution in the layout that it wants.
+constexpr float kConvolutionLeft = 0.8F;
+
+// A host that is busy for this share of the compiled step is close to holding the device up, and the model of it rough.
+constexpr double kShareOfBusyHost = 0.5;
+
+bool is_compiled_mark(std::string_view name) {
+  return name.starts_with("triton_") || name.starts_with("Torch-Compiled Region") ||
+         name.starts_with("## Call CompiledFxGraph") || name == "CompiledFunction";
+}
+
+bool is_recurrent(std::string_view name) {
+  return name == "aten::lstm" || name == "aten::gru" || name.starts_with("aten::rnn_") ||
+         name.starts_with("aten::_cudnn_rnn") || name.starts_with("aten::miopen_rnn");
+}
+
+// Elements of an operator's largest input: what it must move.
+Elements largest_input(const Trace& trace, EventId op) {
+  Elements most = 0;
+  for (const Shape& shape : tensor_shapes(texts_of(trace, op).shapes))
+    if (!shape.empty()) most = std::max(most, elements_of(shape));
+  return most;
+}
+
+bool moves_memory_only(WorkClass work) {
+  return work == WorkClass::kElementwise || work == WorkClass::kReduction || work == WorkClass::kCopy ||
+         work == WorkClass::kNormalization || work == WorkClass::kOther;
+}
+
+}  // namespace
+
+CompileModel::CompileModel(const Facts& facts)
+    : facts_(facts),
+      is_in_region_(facts.trace.events.size()),
+      stays_(facts.trace.events.size()),
+      is_conversion_(names_where(facts.trace, is_layout_conversion)) {
+  find_region();
+  find_chains();
+  find_obstacles();
+  if (applies()) replay_edits();
+}
+
+void CompileModel::find_region() {
+  const Trace& trace = facts_.trace;
+  const Events& events = trace.events;
+  // The outermost module around each host event.
+  std::vector<EventId> outermost(events.size(), kNoEvent);
+  for (EventId event = 0; event < events.size(); ++event) {
+    const EventId parent = events.parent[event];
+    if (parent != kNoEvent) outermost[event] = outermost[parent];
+    if (outermost[event] == kNoEvent && events.kind[event] == Kind::kModule) outermost[event] = event;
+    has_backward_ = has_backward_ || facts_.phases[event] == Phase::kBackward;
+  }
+
+  const bool has_model = has_single_model(outermost);
+  const auto is_inside = [&](EventId event) {
+    if (facts_.phases[event] == Phase::kForward) return !has_model || outermost[event] != kNoEvent;
+    return facts_.phases[event] == Phase::kBackward;
+  };
+  for (EventId event = 0; event < events.size(); ++event) {
+    if (is_on_device(events.kind[event])) continue;
+    const EventId cause = events.cause[event], parent = events.parent[event];
+    const bool follows_forward = events.kind[event] == Kind::kOperator && cause != kNoEvent &&
+                                 !is_on_device(events.kind[cause]) && facts_.phases[cause] == Phase::kForward;
+    if (facts_.phases[event] == Phase::kBackward && follows_forward)
+      is_in_region_[event] = is_inside(cause);
+    else if (facts_.phases[event] == Phase::kBackward && parent != kNoEvent &&
+             facts_.phases[parent] == Phase::kBackward && events.kind[parent] == Kind::kOperator)
+      is_in_region_[event] = is_in_region_[parent];
+    else
+      is_in_region_[event] = is_inside(event);
+  }
+}
+
+// Whether the program calls its model as one, so that this is what a user would compile. Else it calls layers one by
+// one, and the whole forward pass is the region.
+bool CompileModel::has_single_model(const std::vector<EventId>& outermost) const {
+  std::set<EventId> models;
+  double inside = 0, forward = 0;
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    const EventId launch = facts_.trace.launch_of(call.event);
+    if (launch == kNoEvent || facts_.phases[launch] != Phase::kForward) continue;
+    ++forward;
+    if (outermost[launch] == kNoEvent) continue;
+    ++inside;
+    models.insert(outermost[launch]);
+  }
+  return inside >= kShareOfModel * forward && static_cast<double>(models.size()) <= kMostModels * facts_.steps();
+}
+
+// Runs of kernels that only move memory, between those that compute; within a run, kernels on tensors of the same size
+// become one.
+void CompileModel::find_chains() {
+  const Trace& trace = facts_.trace;
+  std::vector<const DeviceCall*> calls;
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    const EventId launch = trace.launch_of(call.event);
+    if (trace.events.kind[call.event] == Kind::kKernel && launch != kNoEvent && is_in_region_[launch])
+      calls.push_back(&call);
+  }
+  std::stable_sort(calls.begin(), calls.end(), [&](const DeviceCall* a, const DeviceCall* b) {
+    return trace.events.start[a->event] < trace.events.start[b->event];
+  });
+  std::map<Elements, std::vector<const DeviceCall*>> run;  // by elements
+  const auto end_run = [&] {
+    for (const auto& [elements, members] : run) add_chain(members);
+    run.clear();
+  };
+  for (const DeviceCall* call : calls) {
+    if (is_conversion_[trace.events.name[call->event]]) continue;
+    if (moves_memory_only(call->work))
+      run[largest_input(trace, call->op)].push_back(call);
+    else
+      end_run();
+  }
+  end_run();
+}
+
+void CompileModel::add_chain(const std::vector<const DeviceCall*>& run) {
+  if (run.size() < 2) return;
+  FusedChain chain;
+  double left = 0;
+  Nanoseconds longest = 0;  // of those that are no norms
+  for (const DeviceCall* call : run) {
+    const Nanoseconds duration = facts_.trace.events.duration[call->event];
+    const bool is_norm = call->work == WorkClass::kNormalization;
+    chain.kernels.push_back(call->event);
+    chain.total += duration;
+    left += (is_norm ? kNormsLeft : kOthersLeft) * static_cast<double>(duration);
+    if (!is_norm) longest = std::max(longest, duration);
+  }
+  chain.fused = static_cast<Nanoseconds>(left + (kLongestLeft - kOthersLeft) * static_cast<double>(longest));
+  chains_.push_back(std::move(chain));
+}
+
+// Waits between launches of a forward pass, in all steps. Where they stand tells more than their own phase does: the
+// operators that wait take part in no backward pass.
+double CompileModel::waits_within_forward() const {
+  const Trace& trace = facts_.trace;
+  const StepTiming& timing = facts_.diagnosis.timing;
+  std::vector<std::pair<Nanoseconds, Phase>> launches;
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    const EventId launch = trace.launch_of(call.event);
+    if (launch == kNoEvent || facts_.phases[launch] == Phase::kOther) continue;
+    const bool is_outside = facts_.phases[launch] == Phase::kForward && !is_in_region_[launch];
+    launches.emplace_back(trace.events.start[launch], is_outside ? Phase::kOther : facts_.phases[launch]);
+  }
+  std::sort(launches.begin(), launches.end());
+  double waits = 0;
+  for (const SyncPoint& sync : facts_.diagnosis.syncs) {
+    if (facts_.host_work[sync.call] != HostWork::kSync) continue;
+    const auto next =
+        std::lower_bound(launches.begin(), launches.end(), std::pair(trace.events.start[sync.call], Phase::kData));
+    const bool is_within = next != launches.end() && next != launches.begin() && next->second == Phase::kForward &&
+                           std::prev(next)->second == Phase::kForward &&
+                           step_at(timing, next->first) == step_at(timing, std::prev(next)->first);
+    if (is_within) ++waits;
+  }
+  return waits;
+}
+
+// Whether no step computes on tensors of the same shapes as another one, as far as shapes are recorded: each would need
+// a graph of its own.
+bool CompileModel::has_changing_shapes() const {
+  const Trace& trace = facts_.trace;
+  std::map<int, std::vector<StringId>> shapes_by_step;
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    const OperatorInfo* const op = call.op == kNoEvent ? nullptr : trace.operators.find(call.op);
+    if (op == nullptr || op->inputs == OperatorInfo::kNoInputs || !is_in_region_[call.op]) continue;
+    const int step = step_at(facts_.diagnosis.timing, trace.events.start[call.op]);
+    shapes_by_step[step].push_back(trace.operator_inputs[op->inputs].shapes);
+  }
+  std::set<std::vector<StringId>> distinct;
+  for (auto& [step, shapes] : shapes_by_step) {
+    std::sort(shapes.begin(), shapes.end());
+    distinct.insert(std::move(shapes));
+  }
+  return shapes_by_step.size() > 1 && distinct.size() == shapes_by_step.size();
+}
+
+void CompileModel::find_obstacles() {
+  const Trace& trace = facts_.trace;
+  Nanoseconds compiled = 0, all = 0;
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    if (trace.events.kind[call.event] != Kind::kKernel || call.work == WorkClass::kOptimizer) continue;
+    all += trace.events.duration[call.event];
+    if (trace.name(call.event).starts_with("triton_")) compiled += trace.events.duration[call.event];
+  }
+  const std::vector<bool> is_mark = names_where(trace, is_compiled_mark);
+  const bool has_marks = std::any_of(is_mark.begin(), is_mark.end(), [](bool mark) { return mark; });
+  is_compiled_ =
+      has_marks && (static_cast<double>(compiled) >= kShareOfCompiled * static_cast<double>(all) ||
+                    facts_.diagnosis.breakdown.by_host_work[static_cast<std::size_t>(HostWork::kCompilation)] > 0);
+
+  allows_graphs_ = !has_changing_shapes();
+  is_broken_by_waits_ = waits_within_forward() >= kMostWaits * facts_.steps();
+  is_held_by_collector_ =
+      facts_.percent_of_step(
+          facts_.diagnosis.breakdown.by_host_work[static_cast<std::size_t>(HostWork::kGarbageCollection)]) >=
+      kMostCollectedPercent;
+
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (!is_on_device(trace.events.kind[event])) stays_[event] = facts_.computes_on_host(event);
+  // Python of the user's own that calls no operator is no part of a graph.
+  for (const EventId root : facts_.user_python()) keep(root);
+  // Recurrent networks are left to cuDNN as they are.
+  for (const EventId root : events_named(facts_, Kind::kOperator, is_recurrent)) keep(root);
+}
+
+void CompileModel::keep(EventId root) {
+  const EventId end = subtree_end(facts_.trace, root);
+  for (EventId event = root; event < end; ++event) stays_[event] = true;
+}
+
+bool CompileModel::is_shortened(EventId event) const {
+  const HostWork work = facts_.host_work[event];
+  const bool is_overhead = work == HostWork::kPython || work == HostWork::kOperators || work == HostWork::kLaunching;
+  return is_overhead && is_in_region_[event] && !stays_[event];
+}
+
+void CompileModel::replay_edits() {
+  const ReplayedStep plain = facts_.graph.replay(compiled());
+  saved_ = facts_.step - plain.period;
+  may_want_graphs_ =
+      allows_graphs_ && static_cast<double>(plain.host_busy) >= kShareOfBusyHost * static_cast<double>(plain.period);
+  saved_with_graphs_ = facts_.saved_by(compiled_with_graphs());
+  saved_by_fusing_ = facts_.saved_by(fused());
+}
+
+Edit CompileModel::fused() const {
+  Edit edit = facts_.unobserved;
+  fuse_chains(edit);
+  return edit;
+}
+
+void CompileModel::fuse_chains(Edit& edit) const {
+  for (const FusedChain& chain : chains_)
+    for (const EventId kernel : chain.kernels)
+      edit.scale_event(facts_.trace, kernel, static_cast<float>(chain.fused) / static_cast<float>(chain.total));
+}
+
+Edit CompileModel::edited(float host_share, Nanoseconds added_host) const {
+  const Trace& trace = facts_.trace;
+  Edit edit = facts_.unobserved;
+  edit.added_host_ns = added_host;
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (!is_on_device(trace.events.kind[event]) && is_shortened(event)) edit.scale_event(trace, event, host_share);
+  fuse_chains(edit);
+  const bool has_conversions =
+      std::any_of(facts_.diagnosis.kernels.calls.begin(), facts_.diagnosis.kernels.calls.end(),
+                  [&](const DeviceCall& call) { return is_conversion_[trace.events.name[call.event]]; });
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    const EventId launch = trace.launch_of(call.event);
+    if (launch == kNoEvent || !is_in_region_[launch]) continue;
+    if (host_share == 0) edit.run_in_graph(trace, call.event);
+    if (is_conversion_[trace.events.name[call.event]])
+      edit.scale_event(trace, call.event, 0);
+    else if (is_misaligned_product(facts_, call))
+      edit.scale_event(trace, call.event, kTimeLeftByPadding);
+    else if (call.work == WorkClass::kConvolution && has_conversions)
+      edit.scale_event(trace, call.event, kConvolutionLeft);
+  }
+  return edit;
+}
+
+}  // namespace telltale

@@ -1,0 +1,88 @@
+// What torch.compile would do to a program that was recorded without it.
+//
+// On the device: neighboring kernels that only move memory become one, odd widths are padded, convolutions get the
+// layout they want. On the host: a compiled region launches its kernels at a fixed lower cost, or, with CUDA graphs, at
+// next to none. The region is the model where the program calls it as one, else the whole forward pass, and the
+// backward pass of it.
+#pragma once
+
+#include <vector>
+
+#include "advise/facts.h"
+
+namespace telltale {
+
+// Kernels in a row that a compiler would make one.
+struct FusedChain {
+  std::vector<EventId> kernels;  // in order of start
+  Nanoseconds total = 0;         // of their durations
+  Nanoseconds fused = 0;         // of the one kernel
+};
+
+class CompileModel {
+ public:
+  explicit CompileModel(const Facts& facts);
+
+  // Not without a device, when it is compiled already, when waits for the device cut the forward pass into pieces, or
+  // when the program spends much of its time collecting garbage.
+  bool applies() const {
+    return facts_.diagnosis.breakdown.has_device && !is_compiled_ && !is_broken_by_waits_ && !is_held_by_collector_;
+  }
+  bool is_compiled() const { return is_compiled_; }
+  bool is_broken_by_waits() const { return is_broken_by_waits_; }
+
+  Edit compiled() const { return edited(kCompiledHostShare, has_backward_ ? kGuardsOfTraining : kGuardsOfInference); }
+  Edit compiled_with_graphs() const { return edited(0, has_backward_ ? kGraphsOfTraining : kGraphsOfInference); }
+  // Fusing the chains alone.
+  Edit fused() const;
+
+  // What a step would take less after these edits; 0 where compiling does not apply.
+  Nanoseconds saved() const { return saved_; }
+  Nanoseconds saved_with_graphs() const { return saved_with_graphs_; }
+  Nanoseconds saved_by_fusing() const { return saved_by_fusing_; }
+  // Not where every step has other shapes.
+  bool allows_graphs() const { return allows_graphs_; }
+  // Whether they are allowed and, once compiled, the host is still so busy that graphs may pay.
+  bool may_want_graphs() const { return may_want_graphs_; }
+
+  const std::vector<FusedChain>& chains() const { return chains_; }
+  // Whether fusing the chains alone is worth speaking of.
+  bool has_telling_chains() const { return facts_.percent_of_step(saved_by_fusing_) >= kLeastPercentOfChains; }
+  static constexpr double kLeastPercentOfChains = 5;
+  bool has_backward() const { return has_backward_; }
+
+ private:
+  // What remains of the host's time for operators, Python and launches in a compiled region: 0.36 to 0.67 of it in
+  // seven programs whose host was the bottleneck.
+  static constexpr float kCompiledHostShare = 0.5F;
+  // What checking guards and calling compiled code costs the host, a step.
+  static constexpr Nanoseconds kGuardsOfTraining = 500'000;
+  static constexpr Nanoseconds kGuardsOfInference = 100'000;
+  // What a step's graphs cost the host: inputs copied, graphs launched, autograd's bookkeeping around them.
+  static constexpr Nanoseconds kGraphsOfTraining = 900'000;
+  static constexpr Nanoseconds kGraphsOfInference = 100'000;
+
+  void replay_edits();
+  void find_region();
+  bool has_single_model(const std::vector<EventId>& outermost) const;
+  void find_chains();
+  void find_obstacles();
+  double waits_within_forward() const;
+  bool has_changing_shapes() const;
+  void add_chain(const std::vector<const DeviceCall*>& run);
+  void keep(EventId root);
+  bool is_shortened(EventId event) const;
+  void fuse_chains(Edit& edit) const;
+  Edit edited(float host_share, Nanoseconds added_host) const;
+
+  const Facts& facts_;
+  std::vector<bool> is_in_region_;  // by event of the host
+  Nanoseconds saved_ = 0, saved_with_graphs_ = 0, saved_by_fusing_ = 0;
+  bool allows_graphs_ = true, may_want_graphs_ = false;
+  std::vector<bool> stays_;          // by event of the host: work that compiling does not remove
+  std::vector<bool> is_conversion_;  // by name: kernels that change a layout
+  std::vector<FusedChain> chains_;
+  bool is_compiled_ = false, is_broken_by_waits_ = false, is_held_by_collector_ = false, has_backward_ = false;
+};
+
+}  // namespace telltale

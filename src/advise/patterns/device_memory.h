@@ -1,0 +1,39 @@
+// What steps do with the device's memory: calls that fetch it from the driver or give it back, and memory that every
+// step takes and none gives back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "advise/facts.h"
+
+namespace telltale {
+
+// How much memory a device has, in bytes; nothing where the trace does not say.
+std::optional<std::int64_t> memory_of(const Trace& trace, DeviceId device);
+
+// Calls that fetch device memory from the driver or give it back. A program in its stride makes none: torch keeps what
+// it has freed.
+struct AllocatorCalls {
+  std::vector<EventId> allocations, frees;  // within the steps; of calls that make each other, the outermost
+  // In the last step and in more than half of all: what only the first steps do is warming up.
+  bool allocations_recur = false, frees_recur = false;
+};
+
+AllocatorCalls allocator_calls(const Facts& facts);
+
+// What a step would take less if it got along with the memory it has.
+Nanoseconds saved_without(const Facts& facts, const AllocatorCalls& calls);
+
+// Memory that every step takes and none gives back.
+struct GrowingMemory {
+  double bytes_per_step = 0;
+  Survivor survivor;                   // the largest of what is left of several steps
+  std::optional<double> steps_to_end;  // until the device's memory is full, where its size is known
+};
+
+// Nothing when the memory does not grow, or only as much as buffers of growing inputs do.
+std::optional<GrowingMemory> growing_memory(const Facts& facts);
+
+}  // namespace telltale

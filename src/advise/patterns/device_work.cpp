@@ -1,0 +1,56 @@
+#include "advise/patterns/device_work.h"
+
+#include <algorithm>
+
+#include "trace/shapes.h"
+
+namespace telltale {
+namespace {
+
+// Tensor cores take 16-bit rows in pieces of 16 bytes.
+constexpr std::int64_t kAlignedElements = 8;
+
+// Kernels that CUDA's libraries keep for rows that do not start at multiples of 16 bytes: an older instruction, or the
+// alignment spelled out in elements.
+bool has_name_of_misaligned(std::string_view kernel) {
+  for (const std::string_view part : {"s1688gemm", "_align1", "_align2", "_align4", "aligna1", "aligna2", "aligna4"})
+    if (kernel.find(part) != std::string_view::npos) return true;
+  return false;
+}
+
+bool is_odd(const Shape& shape) {
+  return std::any_of(shape.end() - std::min<std::ptrdiff_t>(2, std::ssize(shape)), shape.end(),
+                     [](std::int64_t size) { return size % kAlignedElements != 0; });
+}
+
+}  // namespace
+
+std::vector<EventId> CallSum::longest() const {
+  const auto& durations = facts_.trace.events.duration;
+  std::vector<EventId> longest(std::min(calls_.size(), Finding::kMaxEvidence));
+  std::ranges::partial_sort_copy(calls_, longest, [&](EventId a, EventId b) {
+    return durations[a] != durations[b] ? durations[a] > durations[b] : a < b;
+  });
+  return longest;
+}
+
+namespace {}  // namespace
+
+bool is_layout_conversion(std::string_view kernel) {
+  return kernel.contains("nchwToNhwc") || kernel.contains("nhwcToNchw");
+}
+
+bool is_batch_norm_in_nchw(std::string_view kernel) {
+  if (kernel.contains("bn_fw_tr_1C11") || kernel.contains("bn_bw_1C11")) return true;
+  return kernel.contains("at::native::batch_norm_") && !kernel.contains("channels_last");
+}
+
+bool is_misaligned_product(const Facts& facts, const DeviceCall& call) {
+  if (call.work != WorkClass::kMatmul) return false;
+  if (call.traits.precision != Precision::kBf16 && call.traits.precision != Precision::kFp16) return false;
+  if (!has_name_of_misaligned(facts.trace.name(call.event))) return false;
+  const std::vector<Shape> shapes = tensor_shapes(texts_of(facts.trace, call.op).shapes);
+  return shapes.empty() || std::any_of(shapes.begin(), shapes.end(), is_odd);
+}
+
+}  // namespace telltale

@@ -1,0 +1,100 @@
+#include "advise/patterns/host_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "analysis/host_timeline.h"
+
+namespace telltale {
+namespace {
+
+constexpr auto kCopying = std::to_array<std::string_view>(
+    {"aten::to", "aten::_to_copy", "aten::copy_", "aten::_copy_from", "aten::cuda", "aten::cpu"});
+constexpr auto kCopyingMethods = std::to_array<std::string_view>({"to of ", "copy_ of ", "cuda of ", "cpu of "});
+
+// "<built-in method to of Tensor object at 0x7f57b78b7c50>"
+bool is_copying_method(std::string_view frame) {
+  constexpr std::string_view kPrefix = "<built-in method ";
+  if (!frame.starts_with(kPrefix)) return false;
+  frame.remove_prefix(kPrefix.size());
+  return std::ranges::any_of(kCopyingMethods, [&](std::string_view method) { return frame.starts_with(method); });
+}
+
+bool only_copies(const Trace& trace, EventId event) {
+  const std::string_view name = trace.name(event);
+  if (trace.events.kind[event] == Kind::kPython) return is_copying_method(name);
+  return trace.events.kind[event] == Kind::kOperator && std::ranges::find(kCopying, name) != kCopying.end();
+}
+
+// By event: whether it, or anything called within it, is an operator or an API call.
+std::vector<bool> events_with_operators(const Trace& trace) {
+  const Events& events = trace.events;
+  std::vector<bool> has_operator(events.size());
+  for (EventId event = static_cast<EventId>(events.size()); event-- > 0;) {
+    if (events.kind[event] == Kind::kOperator || is_api_call(events.kind[event])) has_operator[event] = true;
+    if (has_operator[event] && events.parent[event] != kNoEvent) has_operator[events.parent[event]] = true;
+  }
+  return has_operator;
+}
+
+}  // namespace
+
+std::vector<EventId> covering_calls(const Facts& facts, HostWork work) {
+  const std::vector<StepSpan>& steps = facts.diagnosis.timing.steps;
+  const Events& events = facts.trace.events;
+  std::vector<EventId> calls;
+  for (const TrackId thread : launching_threads(facts.trace, {steps.front().host.begin, steps.back().host.end})) {
+    const Track& track = facts.trace.tracks[thread];
+    for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
+      if (facts.host_work[event] != work) continue;
+      const EventId parent = events.parent[event];
+      if (parent != kNoEvent && facts.host_work[parent] == work) continue;
+      if (facts.is_in_steps(event)) calls.push_back(event);
+    }
+  }
+  std::ranges::stable_sort(calls, std::ranges::greater{}, [&](EventId call) { return events.duration[call]; });
+  return calls;
+}
+
+Nanoseconds time_in(const Facts& facts, const std::vector<EventId>& calls) {
+  Nanoseconds time = 0;
+  for (const EventId call : calls) time += facts.trace.events.duration[call];
+  return static_cast<Nanoseconds>(static_cast<double>(time) / facts.steps());
+}
+
+std::size_t steps_with(const Facts& facts, const std::vector<EventId>& calls) {
+  std::set<int> steps;
+  for (const EventId call : calls) steps.insert(step_at(facts.diagnosis.timing, facts.trace.events.start[call]));
+  return steps.size();
+}
+
+EventId copying_call(const Trace& trace, EventId launch) {
+  EventId call = launch;
+  for (EventId at = trace.events.parent[launch]; at != kNoEvent && only_copies(trace, at); at = trace.events.parent[at])
+    call = at;
+  return call;
+}
+
+std::vector<EventId> find_user_python(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  const std::vector<bool> has_operator = events_with_operators(trace);
+  const std::vector<bool> is_user = names_where(trace, [](std::string_view name) {
+    const std::optional<SourceLine> frame = parsed_frame(name);
+    return frame && !is_library_frame(*frame);
+  });
+  std::vector<EventId> roots;
+  std::vector<bool> is_covered(trace.events.size());
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    const EventId parent = trace.events.parent[event];
+    is_covered[event] = parent != kNoEvent && is_covered[parent];
+    if (is_covered[event] || trace.events.kind[event] != Kind::kPython || has_operator[event]) continue;
+    if (!is_user[trace.events.name[event]] || facts.host_work[event] != HostWork::kPython) continue;
+    if (!facts.is_in_steps(event)) continue;
+    is_covered[event] = true;
+    roots.push_back(event);
+  }
+  return roots;
+}
+
+}  // namespace telltale

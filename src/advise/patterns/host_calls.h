@@ -1,0 +1,31 @@
+// Calls of the host that several rules look at as a whole: those of one sort of work, those that copy, and Python of
+// the user's own.
+#pragma once
+
+#include <vector>
+
+#include "advise/facts.h"
+#include "trace/trace.h"
+
+namespace telltale {
+
+// Calls that are one sort of host work as a whole: loading, collecting garbage, compiling. The outermost events of that
+// work that begin in a step, on the threads that feed the device, longest first.
+std::vector<EventId> covering_calls(const Facts& facts, HostWork work);
+
+// A step's share of what the calls took, as recorded.
+Nanoseconds time_in(const Facts& facts, const std::vector<EventId>& calls);
+
+// In how many steps there is such a call.
+std::size_t steps_with(const Facts& facts, const std::vector<EventId>& calls);
+
+// The whole call that makes a copy: aten::to around aten::_to_copy around aten::copy_ around the API's call. It is the
+// outermost of the operators around `launch` that do nothing but copy, with Python's call of it where one was
+// recorded; `launch` itself where there is none.
+EventId copying_call(const Trace& trace, EventId launch);
+
+// The outermost calls, within the steps, of functions outside of libraries whose whole call makes no operator and no
+// call into the device's API; by event. For Facts::user_python(), which finds them once for all rules.
+std::vector<EventId> find_user_python(const Facts& facts);
+
+}  // namespace telltale

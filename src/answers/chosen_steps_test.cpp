@@ -1,0 +1,90 @@
+#include "answers/chosen_steps.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "analysis/testing/trace_sketch.h"
+
+namespace telltale::answers {
+namespace {
+
+bool has(const std::optional<StepRange>& range, std::int64_t index) {
+  Step step;
+  step.index = index;
+  return range && range->contains(step);
+}
+
+TEST(StepRangeText, takes_one_step_and_ranges_with_both_ends_included) {
+  EXPECT_TRUE(has(parsed_step_range("5"), 5));
+  EXPECT_FALSE(has(parsed_step_range("5"), 6));
+  EXPECT_TRUE(has(parsed_step_range("3..7"), 3));
+  EXPECT_TRUE(has(parsed_step_range("3..7"), 7));
+  EXPECT_FALSE(has(parsed_step_range("3..7"), 8));
+}
+
+TEST(StepRangeText, takes_ranges_that_are_open_on_one_side) {
+  EXPECT_TRUE(has(parsed_step_range("3.."), 1'000'000));
+  EXPECT_FALSE(has(parsed_step_range("3.."), 2));
+  EXPECT_TRUE(has(parsed_step_range("..7"), 0));
+  EXPECT_FALSE(has(parsed_step_range("..7"), 8));
+}
+
+TEST(StepRangeText, refuses_what_is_no_range) {
+  for (const char* text : {"", "..", "7..3", "a", "3...7", "3-7", "-1", "3..7..9", "1.5"}) {
+    EXPECT_EQ(parsed_step_range(text).has_value(), false) << text;
+  }
+}
+
+Trace trace_with_steps(std::int64_t first, std::int64_t last, bool is_from_start = true) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  for (std::int64_t step = first; step <= last; ++step) {
+    sketch.event(thread, Kind::kAnnotation, fmt::format("ProfilerStep#{}", step), step * 1000, step * 1000 + 900);
+    sketch.op(thread, "aten::mm", step * 1000 + 10, step * 1000 + 800);
+  }
+  if (is_from_start) sketch.trace().metadata = {{std::string(kFromStart), "\"true\""}};
+  return sketch.build();
+}
+
+TEST(SteadySteps, leave_out_the_first_two_of_a_recording_from_the_start) {
+  const SteadySteps steps = steady_steps(trace_with_steps(0, 4), {});
+  ASSERT_TRUE(steps.range);
+  EXPECT_EQ(steps.range->first, 2);
+  EXPECT_EQ(steps.remark, "The first 2 steps warm up and are left out; choose steps 0.. to include them.");
+}
+
+TEST(SteadySteps, leave_out_one_where_the_other_was_not_recorded) {
+  const SteadySteps steps = steady_steps(trace_with_steps(1, 4), {});
+  ASSERT_TRUE(steps.range);
+  EXPECT_EQ(steps.remark, "The first step warms up and is left out; choose steps 0.. to include it.");
+}
+
+TEST(SteadySteps, are_all_steps_of_a_part_that_begins_later) {
+  const SteadySteps steps = steady_steps(trace_with_steps(2, 9), {});
+  EXPECT_FALSE(steps.range);
+  EXPECT_EQ(steps.remark, "");
+}
+
+TEST(SteadySteps, are_all_steps_where_too_few_would_be_left) {
+  EXPECT_FALSE(steady_steps(trace_with_steps(0, 3), {}).range);
+  EXPECT_FALSE(steady_steps(trace_with_steps(0, 0), {}).range);
+}
+
+TEST(SteadySteps, are_all_steps_of_a_trace_that_says_nothing_about_its_start) {
+  const SteadySteps steps = steady_steps(trace_with_steps(0, 9, false), {});
+  EXPECT_FALSE(steps.range);
+  EXPECT_EQ(steps.remark, "");
+}
+
+TEST(SteadySteps, are_those_that_were_chosen) {
+  const auto choice = parsed_choice("0..1", Spelling::kFlags);
+  ASSERT_TRUE(choice);
+  const SteadySteps steps = steady_steps(trace_with_steps(0, 9), *choice);
+  ASSERT_TRUE(steps.range);
+  EXPECT_EQ(steps.range->first, 0);
+  EXPECT_EQ(steps.range->last, 1);
+  EXPECT_EQ(steps.remark, "");
+}
+
+}  // namespace
+}  // namespace telltale::answers

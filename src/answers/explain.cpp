@@ -1,0 +1,36 @@
+#include "answers/explain.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "answers/suggestion.h"
+#include "report/analyze_markdown.h"
+#include "report/analyze_terminal.h"
+
+namespace telltale::answers {
+
+std::string ExplainAnswer::markdown() const { return rules_markdown(rules); }
+
+std::string ExplainAnswer::terminal(const TextStyle& style) const {
+  std::string text;
+  for (const RuleInfo& rule : rules) text.append(text.empty() ? "" : "\n").append(rule_text(rule, style));
+  return text;
+}
+
+Result<ExplainAnswer> explain(const ExplainRequest& request) {
+  if (request.rule == "all") return ExplainAnswer{rule_infos()};
+  const auto rule = rule_named(request.rule);
+  if (!rule) return std::unexpected(rule.error());
+  return ExplainAnswer{std::span(*rule, 1)};
+}
+
+Result<const RuleInfo*> rule_named(const std::string& id) {
+  const auto rules = rule_infos();
+  const auto rule = std::ranges::find(rules, id, &RuleInfo::id);
+  if (rule != rules.end()) return &*rule;
+  std::vector<std::string> known;
+  for (const RuleInfo& each : rules) known.emplace_back(each.id);
+  return failure(no_such_word("rule", id, known));
+}
+
+}  // namespace telltale::answers

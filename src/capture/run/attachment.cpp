@@ -1,0 +1,119 @@
+#include "capture/run/attachment.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+
+namespace telltale::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string_view name_of(Mark mark) {
+  switch (mark) {
+    case Mark::kTorch:
+      return "torch";
+    case Mark::kKineto:
+      return "kineto";
+    case Mark::kTold:
+      return "told";
+    case Mark::kRecording:
+      return "recording";
+  }
+  return {};
+}
+
+nlohmann::json schedule_json(const Schedule& schedule) {
+  return {{"skip_first", schedule.skip_first},
+          {"wait", schedule.wait},
+          {"warmup", schedule.warmup},
+          {"active", schedule.active},
+          {"repeat", schedule.repeat}};
+}
+
+template <typename T>
+nlohmann::json value_or_null(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json();
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+}  // namespace
+
+std::string attachment_text(const Attachment& attachment) {
+  const nlohmann::json json = {
+      {"engine", attachment.engine},
+      {"path", attachment.path},
+      {"package", attachment.package},
+      {"marks", attachment.marks},
+      {"schedule", attachment.schedule ? schedule_json(*attachment.schedule) : nlohmann::json()},
+      {"seconds", value_or_null(attachment.seconds)},
+      {"shapes", attachment.shapes},
+      {"stacks", attachment.stacks},
+      {"memory", attachment.memory},
+      {"memory_limit", value_or_null(attachment.memory_limit)},
+  };
+  return json.dump();
+}
+
+std::vector<std::string> attachment_variables(const Attachment& attachment) {
+  const char* others = std::getenv("PYTHONPATH");
+  const bool has_others = others != nullptr && *others != '\0';
+  return {"TELLTALE_ATTACH=" + attachment_text(attachment),
+          "PYTHONPATH=" + injection_folder(attachment.package).string() + (has_others ? ":" : "") +
+              (has_others ? others : "")};
+}
+
+fs::path injection_folder(const fs::path& package) { return package / "telltale/_inject"; }
+
+WorkFolder::WorkFolder() {
+  // Not TMPDIR, which may be long: see kMaxFolderLength.
+  for (const char* where : {"/tmp", "/dev/shm", "/var/tmp"}) {
+    std::string name = std::string(where) + "/telltale-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) continue;
+    path_ = name;
+    return;
+  }
+}
+
+WorkFolder::~WorkFolder() {
+  std::error_code error;
+  if (!path_.empty()) fs::remove_all(path_, error);
+}
+
+fs::path WorkFolder::path_of(Mark mark, int pid) const { return path_ / fmt::format("{}_{}", name_of(mark), pid); }
+
+bool WorkFolder::has_mark(Mark mark, int pid) const { return is_there(path_of(mark, pid)); }
+
+bool WorkFolder::has_mark_of_any_process(Mark mark) const {
+  const std::string prefix = fmt::format("{}_", name_of(mark));
+  std::error_code error;
+  for (fs::directory_iterator entry(path_, error), end; !error && entry != end; entry.increment(error))
+    if (entry->path().filename().string().starts_with(prefix)) return true;
+  return false;
+}
+
+void WorkFolder::set_mark(Mark mark, int pid, bool is_set) const {
+  const fs::path path = path_of(mark, pid);
+  if (is_set == is_there(path)) return;
+  std::error_code error;
+  if (is_set)
+    std::ofstream{path};
+  else
+    fs::remove(path, error);
+}
+
+std::string WorkFolder::text_of_mark(Mark mark, int pid) const {
+  std::ifstream file(path_of(mark, pid));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace telltale::capture

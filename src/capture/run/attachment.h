@@ -1,0 +1,72 @@
+// How `telltale record` and the Python processes that it records talk to each other: the command's side. The other side
+// has the same names, in python/telltale/_inject/telltale_attachment.py.
+//
+// 1. The command puts the folder telltale/_inject first into PYTHONPATH, so that every Python which starts imports the
+//    `sitecustomize` in it, and what the process is to do into TELLTALE_ATTACH, as JSON: see `Attachment`.
+// 2. The two leave each other marks: files called <mark>_<pid> in the folder `marks`, which goes when the command ends.
+//      torch      by the process: it is about to import torch. Holds the value of RANK, if that is set.
+//      kineto     by the process: our adapter does not work in it, so that PyTorch's profiler will ask what to record.
+//      told       by the command: PyTorch's profiler was asked for a trace, which is not there yet.
+//      recording  by the command: PyTorch's profiler is busy with it.
+//    A process that ends waits while its profiler has something to write, which it learns from the last two.
+// 3. A recording of our adapter's appears at `path`; it is complete when it ends with the trailer of a .tell file.
+// 4. PyTorch's profiler speaks a protocol of its own: see capture/kineto/protocol.h. Its socket is in the same folder.
+//
+// docs/record.md lists the members for those who embed it. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/run/options.h"
+
+namespace telltale::capture {
+
+// What a process is told. Members are written as they are called here; what is absent as null.
+struct Attachment {
+  std::string engine;   // "telltale", or "kineto": only wait at the end while PyTorch's profiler writes
+  std::string path;     // of the file to write; %p stands for the pid
+  std::string package;  // the folder with the Python package, for a Python that has none of its own
+  std::string marks;    // the folder for marks
+  std::optional<Schedule> schedule;
+  std::optional<double> seconds;
+  bool shapes = false, stacks = false, memory = false;
+  std::optional<std::uint64_t> memory_limit;
+};
+
+std::string attachment_text(const Attachment& attachment);
+
+// The variables that bring an attachment into processes, as NAME=VALUE.
+std::vector<std::string> attachment_variables(const Attachment& attachment);
+
+// Where, below the folder of the Python package, what processes import stands.
+std::filesystem::path injection_folder(const std::filesystem::path& package);
+
+enum class Mark { kTorch, kKineto, kTold, kRecording };
+
+// A folder of this recording's own, with a short name: sockets, marks, configuration. Gone with all that is in it when
+// the recording ends.
+class WorkFolder {
+ public:
+  WorkFolder();
+  ~WorkFolder();
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }  // empty when none could be made
+
+  bool has_mark(Mark mark, int pid) const;
+  bool has_mark_of_any_process(Mark mark) const;
+  void set_mark(Mark mark, int pid, bool is_set) const;
+  std::string text_of_mark(Mark mark, int pid) const;  // empty where there is none
+
+ private:
+  std::filesystem::path path_of(Mark mark, int pid) const;
+
+  std::filesystem::path path_;
+};
+
+}  // namespace telltale::capture

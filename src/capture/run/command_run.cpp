@@ -1,0 +1,187 @@
+#include "capture/run/command_run.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "capture/kineto/endpoint.h"
+
+namespace telltale::capture {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPollMilliseconds = 200;
+// For a process that outlives the command and has a trace to write.
+constexpr std::chrono::seconds kLongestWaitAfterEnd{20};
+
+bool is_alive(int pid) { return kill(pid, 0) == 0 || errno == EPERM; }
+
+class CommandRun {
+ public:
+  CommandRun(const RecordOptions& options, const EngineChoice& choice, const OutputName& name, const WorkFolder& work,
+             const Say& say)
+      : options_(options),
+        choice_(choice),
+        name_(name),
+        work_(work),
+        say_(say),
+        log_file_(kineto_log_file(name, work.path())),
+        endpoint_(Endpoint::in_folder(work.path())),
+        clients_(capture_plan(options, log_file_), is_worth_having) {}
+
+  std::expected<CommandOutcome, StartFailure> run() {
+    if (!endpoint_) say_(to_string(endpoint_.error()));
+    const SignalQueue signals;
+    const auto child = Child::start(options_.command, variables(), signals);
+    if (!child) return std::unexpected(child.error());
+    CommandOutcome outcome;
+    while (true) {
+      wait_for_something(signals);
+      pass_on_signals(signals, *child);
+      serve();
+      if (const auto ending = child->ending()) {
+        outcome.ending = *ending;
+        break;
+      }
+      if (options_.stops_command && !outcome.was_stopped_by_us && is_recorded()) {
+        outcome.was_stopped_by_us = true;
+        child->send(SIGTERM);
+      }
+    }
+    wait_for_pending_files(signals);
+    outcome.files = kept_files(found_files());
+    for (RecordedFile& file : outcome.files) file.rank = rank_of(file.pid);
+    if (outcome.files.empty()) outcome.why_nothing = why_nothing();
+    return outcome;
+  }
+
+ private:
+  std::vector<std::string> variables() const {
+    const fs::path configuration = work_.path() / "kineto.conf";
+    write_client_configuration(configuration);
+    std::vector<std::string> all = kineto_variables(work_.path(), log_file_, configuration);
+    if (choice_.engine == Engine::kKineto) all.emplace_back("KINETO_USE_DAEMON=1");
+    if (!choice_.python.empty()) {
+      for (auto& each : attachment_variables(attachment_for(options_, name_, choice_, work_.path())))
+        all.push_back(std::move(each));
+    }
+    return all;
+  }
+
+  void wait_for_something(const SignalQueue& signals) const {
+    std::array<pollfd, 2> descriptors = {pollfd{signals.descriptor(), POLLIN, 0},
+                                         pollfd{endpoint_ ? endpoint_->descriptor() : -1, POLLIN, 0}};
+    poll(descriptors.data(), descriptors.size(), kPollMilliseconds);
+  }
+
+  static void pass_on_signals(const SignalQueue& signals, const Child& child) {
+    while (const auto arrival = signals.next())
+      if (arrival->number != SIGCHLD && !arrival->came_from_terminal) child.send(arrival->number);
+  }
+
+  void serve() {
+    if (endpoint_) endpoint_->serve([this](const ConfigurationRequest& request) { return answer(request); });
+    clients_.look_for_files();
+    for (const Client& client : clients_.clients()) {
+      work_.set_mark(Mark::kTold, client.pid, client.state != ClientState::kDone);
+      work_.set_mark(Mark::kRecording, client.pid, client.state == ClientState::kRecording);
+    }
+  }
+
+  // With our adapter in the processes, only those are asked for a trace in which it could not work.
+  std::string answer(const ConfigurationRequest& request) {
+    const int pid = request.pids.front();
+    const bool is_meant = choice_.engine == Engine::kKineto || work_.has_mark(Mark::kKineto, pid);
+    if (is_meant && !ranks_.contains(pid)) ranks_[pid] = variable_of(pid, "RANK").value_or("");
+    return is_meant ? clients_.answer(request, Clock::now()) : std::string();
+  }
+
+  // What the process's environment said, as we saw it or as our adapter wrote it into its mark.
+  std::optional<int> rank_of(int pid) const {
+    const auto seen = ranks_.find(pid);
+    std::istringstream text(seen == ranks_.end() ? work_.text_of_mark(Mark::kTorch, pid) : seen->second);
+    int rank = 0;
+    return text >> rank ? std::optional(rank) : std::nullopt;
+  }
+
+  bool is_recorded() const {
+    const auto files = found_files();
+    const bool all_have_ended = std::ranges::all_of(
+        files, [](const RecordedFile& file) { return file.path.extension() != ".tell" || is_complete(file.path); });
+    return all_have_ended && (clients_.clients().empty() ? !files.empty() : clients_.all_are_recorded(Clock::now()));
+  }
+
+  // The command has ended; processes that it leaves behind may still have something to write.
+  void wait_for_pending_files(const SignalQueue& signals) {
+    const auto deadline = Clock::now() + kLongestWaitAfterEnd;
+    bool is_told = false;
+    while (Clock::now() < deadline) {
+      serve();
+      const bool is_pending = std::ranges::any_of(clients_.clients(), [](const Client& client) {
+        return client.state == ClientState::kRecording && is_alive(client.pid);
+      });
+      if (!is_pending) return;
+      if (!std::exchange(is_told, true)) say_("waiting for a process that is still writing its trace …");
+      wait_for_something(signals);
+      while (const auto arrival = signals.next())
+        if (arrival->number != SIGCHLD) return;
+    }
+  }
+
+  std::vector<RecordedFile> found_files() const {
+    auto files = gathered(name_.folder, name_.stem, started_);
+    const fs::path log = log_file_;
+    if (log.parent_path() != name_.folder)
+      for (RecordedFile& file : gathered(log.parent_path(), log.stem(), started_)) files.push_back(std::move(file));
+    return files;
+  }
+
+  std::string why_nothing() const {
+    if (!clients_.clients().empty())
+      return "nothing was recorded: the process ended before its trace was complete; let it run longer, or record less "
+             "of "
+             "it with --steps 3 or --seconds 1";
+    if (work_.has_mark_of_any_process(Mark::kKineto))
+      return "nothing was recorded: the process ended before PyTorch's profiler asked what to record";
+    if (work_.has_mark_of_any_process(Mark::kTorch))
+      return "nothing was recorded: a process imported torch but wrote no recording; it may have ended too early, or "
+             "before the steps you asked for";
+    if (choice_.engine == Engine::kKineto)
+      return "nothing was recorded: no process asked for work, as PyTorch does once it is imported; did the program "
+             "import torch?";
+    return "nothing was recorded: no Python process imported torch with our environment variables; python -I, -E or "
+           "-S, "
+           "or a program that clears PYTHONPATH, keeps them out (try --engine kineto)";
+  }
+
+  const RecordOptions& options_;
+  const EngineChoice& choice_;
+  const OutputName& name_;
+  const WorkFolder& work_;
+  const Say& say_;
+  std::string log_file_;
+  Result<Endpoint> endpoint_;
+  ClientList clients_;
+  std::map<int, std::string> ranks_;
+  fs::file_time_type started_ = fs::file_time_type::clock::now() - kClockSlack;
+};
+
+}  // namespace
+
+std::expected<CommandOutcome, StartFailure> run_command(const RecordOptions& options, const EngineChoice& choice,
+                                                        const OutputName& name, const WorkFolder& work,
+                                                        const Say& say) {
+  return CommandRun(options, choice, name, work, say).run();
+}
+
+}  // namespace telltale::capture

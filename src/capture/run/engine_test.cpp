@@ -1,0 +1,75 @@
+#include "capture/run/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace telltale::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+const OutputName kName{"/runs", "night", ".tell"};
+const fs::path kPython = "/opt/python";
+
+TEST(ChosenEngine, is_ours_unless_there_is_a_gpu) {
+  EXPECT_EQ(chosen_engine(Engine::kAuto, false, kPython).engine, Engine::kTelltale);
+  EXPECT_EQ(chosen_engine(Engine::kAuto, true, kPython).engine, Engine::kKineto);
+  EXPECT_EQ(chosen_engine(Engine::kTelltale, true, kPython).engine, Engine::kTelltale);
+  EXPECT_EQ(chosen_engine(Engine::kKineto, false, kPython).engine, Engine::kKineto);
+  EXPECT_EQ(chosen_engine(Engine::kAuto, false, kPython).why_not_telltale, "");
+}
+
+TEST(ChosenEngine, is_pytorchs_where_our_package_is_missing_and_says_so) {
+  const EngineChoice choice = chosen_engine(Engine::kAuto, false, std::nullopt);
+  EXPECT_EQ(choice.engine, Engine::kKineto);
+  EXPECT_NE(choice.why_not_telltale, "");
+  EXPECT_EQ(chosen_engine(Engine::kKineto, false, std::nullopt).why_not_telltale, "");
+}
+
+TEST(ChosenEngine, steps_are_a_schedule) {
+  RecordOptions options;
+  options.steps = 5;
+  options.with_shapes = true;
+  const auto text = attachment_text(attachment_for(options, kName, {Engine::kTelltale, kPython, ""}, "/tmp/x"));
+  const auto expected = nlohmann::json::parse(R"({
+    "engine": "telltale", "path": "/runs/night_%p.tell", "package": "/opt/python", "marks": "/tmp/x",
+    "schedule": {"skip_first": 0, "wait": 1, "warmup": 1, "active": 5, "repeat": 1},
+    "seconds": null, "shapes": true, "stacks": false, "memory": false, "memory_limit": null})");
+  EXPECT_EQ(nlohmann::json::parse(text), expected);
+  const auto plan = capture_plan(options, "/runs/night.json");
+  EXPECT_EQ(plan.steps->skipped, 2);
+  EXPECT_EQ(plan.steps->warmup, 1);
+  EXPECT_EQ(plan.steps->recorded, 6);  // so that five are whole
+  EXPECT_FALSE(plan.duration);
+  EXPECT_TRUE(plan.with_shapes);
+}
+
+TEST(ChosenEngine, a_schedule_is_taken_as_it_is) {
+  RecordOptions options;
+  options.schedule = Schedule{.skip_first = 10, .wait = 3, .warmup = 2, .active = 4, .repeat = 6};
+  const auto json = nlohmann::json::parse(attachment_text(attachment_for(options, kName, {}, "")));
+  EXPECT_EQ(json["schedule"].dump(), R"({"active":4,"repeat":6,"skip_first":10,"wait":3,"warmup":2})");
+  EXPECT_EQ(capture_plan(options, "").steps->skipped, 15);
+}
+
+TEST(ChosenEngine, seconds_are_no_steps) {
+  RecordOptions options;
+  options.seconds = 1.5;
+  EXPECT_FALSE(capture_plan(options, "").steps);
+  EXPECT_EQ(capture_plan(options, "").duration, std::chrono::milliseconds(1500));
+  EXPECT_EQ(nlohmann::json::parse(attachment_text(attachment_for(options, kName, {}, "")))["seconds"], 1.5);
+}
+
+TEST(ChosenEngine, without_a_word_pytorchs_profiler_records_steps_or_else_time) {
+  const auto plan = capture_plan({}, "");
+  EXPECT_TRUE(plan.steps && plan.duration);
+}
+
+TEST(ChosenEngine, pytorchs_profiler_writes_beside_the_output_where_it_can) {
+  EXPECT_EQ(kineto_log_file(kName, "/tmp/x"), "/runs/night.json");
+  EXPECT_EQ(kineto_log_file({"/a=b", "night", ".json"}, "/tmp/x"), "/tmp/x/trace.json");
+}
+
+}  // namespace
+}  // namespace telltale::capture

@@ -1,0 +1,44 @@
+// What is to be recorded: a command that is started, or a process that runs already; how much of it, by which engine,
+// and where to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace telltale::capture {
+
+enum class Engine {
+  kAuto,      // ours, unless there is a GPU, which PyTorch's own profiler can record
+  kTelltale,  // our adapter, brought into the processes
+  kKineto,    // PyTorch's own profiler, asked by us
+};
+
+// torch.profiler's schedule.
+struct Schedule {
+  int skip_first = 0, wait = 0, warmup = 0, active = 0, repeat = 0;
+};
+
+struct RecordOptions {
+  std::vector<std::string> command;  // either this, or
+  std::optional<int> pid;            // this
+  std::optional<int> steps;          // at most one of these three; none: everything, or what the engine can hold
+  std::optional<double> seconds;
+  std::optional<Schedule> schedule;
+  std::optional<std::uint64_t> memory_limit;  // bytes, in each process
+  Engine engine = Engine::kAuto;
+  bool with_shapes = false, with_stacks = false, with_memory = false;
+  bool may_overwrite = false;
+  bool stops_command = false;  // once all is recorded
+  bool wants_trace = true;     // the recording that says most is read and returned
+  std::string output;          // a file or a folder; empty: a file in the current folder, named after the command
+};
+
+// --steps N is a schedule, too: one step is left alone, one warms up, N are recorded.
+inline std::optional<Schedule> schedule_of(const RecordOptions& options) {
+  if (options.steps) return Schedule{.wait = 1, .warmup = 1, .active = *options.steps, .repeat = 1};
+  return options.schedule;
+}
+
+}  // namespace telltale::capture

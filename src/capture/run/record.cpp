@@ -1,0 +1,181 @@
+#include "capture/run/record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "capture/run/attachment.h"
+#include "capture/run/engine.h"
+#include "capture/run/process_run.h"
+#include "formats/write_trace.h"
+
+namespace telltale::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string stem_of_now(const std::vector<std::string>& command) {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm now{};
+  localtime_r(&seconds, &now);
+  return default_stem(command, now);
+}
+
+Result<OutputName> free_output_name(const RecordOptions& options, Engine engine) {
+  const std::string stem = options.pid ? fmt::format("telltale_{}", *options.pid) : stem_of_now(options.command);
+  auto name = output_name(options.output, stem, engine == Engine::kTelltale ? ".tell" : ".json");
+  std::error_code error;
+  if (name && !options.may_overwrite && fs::exists(name->path(), error))
+    return failure("the file exists; choose another name with -o, or overwrite it with --force", name->path());
+  if (name && name->path().string().find('%') != std::string::npos)
+    return failure("the path of a recording must not contain %", name->path());
+  return name;
+}
+
+Error no_work_folder() { return {"cannot create a temporary folder in /tmp, /dev/shm or /var/tmp", {}, {}}; }
+
+bool ends_like(const fs::path& path, const std::string& extension) {
+  return path.string().ends_with(extension) || (extension == ".json" && path.string().ends_with(".json.tmp"));
+}
+
+bool moved(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (!error) return true;
+  if (!fs::copy_file(from, to, fs::copy_options::overwrite_existing, error)) return false;
+  fs::remove(from, error);
+  return true;
+}
+
+// Gives recordings their names, in another format where the name asks for it, and finds the best of them.
+class Delivery {
+ public:
+  Delivery(const OutputName& name, const RecordOptions& options, const Caller& caller)
+      : name_(name), options_(options), caller_(caller) {}
+
+  void deliver_all(const std::vector<RecordedFile>& files, Recorded& recorded) const {
+    const bool is_only_process =
+        std::ranges::all_of(files, [&](const RecordedFile& file) { return file.pid == files.front().pid; });
+    for (const RecordedFile& file : files) {
+      Recording recording{file, file.path, file.rank};
+      std::shared_ptr<const Trace> trace = needs_reading(recording) ? read(recording) : nullptr;
+      deliver(recording, trace, name_.path_of(file.pid, file.cycle, is_only_process));
+      // One trace in memory at a time.
+      if (recorded.recordings.empty() || is_better(recording, recorded.recordings[recorded.best])) {
+        recorded.best = recorded.recordings.size();
+        recorded.trace = options_.wants_trace ? std::move(trace) : nullptr;
+      }
+      recorded.recordings.push_back(std::move(recording));
+    }
+  }
+
+ private:
+  bool needs_reading(const Recording& recording) const {
+    return options_.wants_trace || !ends_like(recording.path, name_.extension);
+  }
+
+  std::shared_ptr<const Trace> read(Recording& recording) const {
+    const auto result = caller_.read(recording.path);
+    if (!result) {
+      caller_.say(to_string(result.error()));
+      return std::nullopt;
+    }
+    const std::shared_ptr<const Trace>& trace = *result;
+    recording.events = trace->events.size();
+    recording.duration = trace->duration;
+    if (trace->distributed && trace->distributed->rank) recording.rank = trace->distributed->rank;
+    return trace;
+  }
+
+  // On failure it stays where it is.
+  void deliver(Recording& recording, const std::shared_ptr<const Trace>& trace, const fs::path& target) const {
+    if (recording.path == target) return;
+    if (ends_like(recording.path, name_.extension)) {
+      if (moved(recording.path, target)) {
+        recording.path = target;
+      } else {
+        caller_.say(fmt::format("cannot write {}; the recording is in {}", shown(target), shown(recording.path)));
+      }
+      return;
+    }
+    if (!trace) return;
+    WriteOptions writing;
+    writing.existing = PendingFile::Existing::kReplace;
+    const auto written = write_trace(*trace, *format_of_file(target.string()), target, writing);
+    if (!written) return caller_.say(to_string(written.error()));
+    std::error_code error;
+    fs::remove(recording.path, error);
+    recording.path = target;
+  }
+
+  // Rank 0 before the others, else whoever did most.
+  static bool is_better(const Recording& a, const Recording& b) {
+    return std::tuple(a.events > 0, a.rank == 0, a.events) > std::tuple(b.events > 0, b.rank == 0, b.events);
+  }
+
+  const OutputName& name_;
+  const RecordOptions& options_;
+  const Caller& caller_;
+};
+
+Result<Recorded> record_command(const RecordOptions& options, const Caller& caller) {
+  const EngineChoice choice = chosen_engine(options.engine, has_visible_gpu(), python_folder());
+  if (options.engine == Engine::kTelltale && choice.engine != Engine::kTelltale)
+    return failure(choice.why_not_telltale);
+  if (options.stops_command && choice.engine == Engine::kTelltale && !schedule_of(options) && !options.seconds)
+    return failure("--stop-when-recorded needs --steps, --seconds or --active: without them the whole run is recorded");
+  const auto name = free_output_name(options, choice.engine);
+  if (!name) return std::unexpected(name.error());
+  const WorkFolder work;
+  if (work.path().empty()) return std::unexpected(no_work_folder());
+  if (!choice.why_not_telltale.empty())
+    caller.say(choice.why_not_telltale + "; PyTorch's own profiler records instead");
+
+  const auto outcome = run_command(options, choice, *name, work, caller.say);
+  Recorded recorded;
+  if (!outcome) {
+    caller.say(outcome.error().sentence);
+    recorded.exit_code = outcome.error().exit_code;
+    return recorded;
+  }
+  const Ending& ending = outcome->ending;
+  recorded.exit_code = outcome->was_stopped_by_us && ending.signal == SIGTERM ? 0 : ending.exit_code;
+  if (ending.signal != 0 && !outcome->was_stopped_by_us)
+    caller.say(fmt::format("the command was ended by signal {} ({})", ending.signal, strsignal(ending.signal)));
+  if (outcome->files.empty()) caller.say(outcome->why_nothing);
+  Delivery(*name, options, caller).deliver_all(outcome->files, recorded);
+  return recorded;
+}
+
+Result<Recorded> record_process(const RecordOptions& options, const Caller& caller) {
+  const auto name = free_output_name(options, Engine::kKineto);
+  if (!name) return std::unexpected(name.error());
+  const WorkFolder work;
+  if (work.path().empty()) return std::unexpected(no_work_folder());
+  const auto outcome = run_process(options, work, caller.say);
+  if (!outcome) return std::unexpected(outcome.error());
+  Recorded recorded;
+  recorded.exit_code = outcome->interruption == 0 ? 0 : 128 + outcome->interruption;
+  Delivery(*name, options, caller).deliver_all(outcome->files, recorded);
+  return recorded;
+}
+
+}  // namespace
+
+std::string shown(const fs::path& path) {
+  std::error_code error;
+  const fs::path relative = path.lexically_relative(fs::current_path(error));
+  return relative.empty() || relative.string().starts_with("..") ? path.string() : relative.string();
+}
+
+Result<Recorded> record(const RecordOptions& options, const Caller& caller) {
+  return options.pid ? record_process(options, caller) : record_command(options, caller);
+}
+
+}  // namespace telltale::capture

@@ -1,0 +1,303 @@
+#include "record/active_session.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "record/clock.h"
+#include "record/emit.h"
+#include "record/process_hooks.h"
+#include "record/quiescence.h"
+#include "record/recorder_state.h"
+#include "record/writer.h"
+
+namespace telltale::record {
+
+constinit ActiveSession session;
+
+namespace {
+
+using tell::LossReason;
+
+constinit struct sigaction signal_before = {};
+
+void dump_on_signal(int /*signal*/) { writer.ask_for_dump(); }
+
+__attribute__((format(printf, 2, 3))) telltale_status fail(telltale_status status, const char* format, ...) {
+  ThreadState* thread = current_thread != nullptr ? current_thread : new_thread();
+  if (thread != nullptr) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(thread->error, sizeof thread->error, format, arguments);
+    va_end(arguments);
+  }
+  return status;
+}
+
+bool is_recording(telltale_action action) { return action >= TELLTALE_ACTION_RECORD; }
+
+}  // namespace
+
+telltale_status ActiveSession::start(const telltale_options& options) {
+  make_ready();
+  Lock lock(mutex_);
+  if (is_active_) return fail(TELLTALE_STATUS_ALREADY_STARTED, "a session has been started already");
+  if (const char* problem = take_options(options, settings_))
+    return fail(TELLTALE_STATUS_BAD_OPTIONS, "nothing is recorded: %s", problem);
+  settings_.began = ticks_now();
+  forget_last_session();
+  owner.store(getpid(), std::memory_order_relaxed);
+  is_active_ = true;
+  const telltale_status status = change_to(telltale_schedule_action(settings_.schedule_or_null(), 0));
+  if (status != TELLTALE_STATUS_OK) is_active_ = false;
+  if (status == TELLTALE_STATUS_OK && settings_.flight_signal != 0) watch_signal();
+  begin_step();
+  return status;
+}
+
+// The mutex is held, here and below.
+void ActiveSession::forget_last_session() {
+  std::memset(lost_before_, 0, sizeof lost_before_);
+  writer.reset_statistics();
+  losses.reset();
+  next_file_ = 0;
+  step_ = 0;
+  ready_path_[0] = '\0';
+  action_ = TELLTALE_ACTION_NONE;
+}
+
+void ActiveSession::begin_step() {
+  step_start_ = ticks_now();
+  step_start_ns_ = clock_ns(CLOCK_MONOTONIC);
+}
+
+telltale_status ActiveSession::change_to(telltale_action next) {
+  if (action_ == TELLTALE_ACTION_RECORD_AND_SAVE) {
+    end_file(tell::EndReason::kCycleEnded);
+    strcpy(ready_path_, path_);
+    action_ = TELLTALE_ACTION_NONE;
+    if (settings_.on_ready != nullptr) {  // which may take its time, start a process, or call us
+      mutex_.unlock();
+      call_on_ready();
+      mutex_.lock();
+      if (!is_active_) return TELLTALE_STATUS_OK;
+    }
+  }
+  telltale_status status = TELLTALE_STATUS_OK;
+  if (action_ == TELLTALE_ACTION_NONE && next != TELLTALE_ACTION_NONE) status = begin_file();
+  if (status == TELLTALE_STATUS_OK && is_recording(next)) take_records();
+  action_ = status == TELLTALE_STATUS_OK ? next : TELLTALE_ACTION_NONE;
+  return status;
+}
+
+telltale_status ActiveSession::begin_file() {
+  const unsigned number = next_file_++;
+  if (!expand_path(settings_.path, number, path_)) return fail(TELLTALE_STATUS_BAD_OPTIONS, "the path is too long");
+  const int error = writer.start(settings_, path_, number);
+  if (error == 0) return TELLTALE_STATUS_OK;
+  if (error == ENOMEM || error == EAGAIN)
+    return fail(TELLTALE_STATUS_NO_MEMORY, "nothing is recorded: no memory for %llu bytes of records, or no thread",
+                static_cast<unsigned long long>(settings_.memory_limit));
+  if (error == EBUSY)
+    return fail(TELLTALE_STATUS_CANNOT_OPEN, "nothing is recorded: another recording writes to %s", path_);
+  return fail(TELLTALE_STATUS_CANNOT_OPEN, "nothing is recorded: cannot write to %s: %s", path_, strerror(error));
+}
+
+void ActiveSession::take_records() { __atomic_store_n(&telltale_recording, 1u, __ATOMIC_RELEASE); }
+
+void ActiveSession::end_file(tell::EndReason reason) {
+  __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
+  pool.stop_waiting();
+  barrier_on_all_threads();
+  pool.wait_until_left();
+  pool.collect_from_threads();
+  writer.finish(reason);
+  tell_losses();
+  for (int i = 0; i < tell::kLossReasonCount; ++i) lost_before_[i] += losses.count(static_cast<LossReason>(i));
+  losses.reset();
+}
+
+void ActiveSession::call_on_ready() {
+  if (ready_path_[0] == '\0' || settings_.on_ready == nullptr) return;
+  char path[kMaxPath];
+  strcpy(path, ready_path_);
+  ready_path_[0] = '\0';
+  settings_.on_ready(path, settings_.user);
+}
+
+void ActiveSession::tell_losses() {
+  if (settings_.is_quiet) return;
+  const auto tell = [this](LossReason reason, std::uint64_t events) {
+    char sentence[kMaxPath + 256];
+    if (loss_sentence({reason, events, path_, settings_.memory_limit, writer.error()}, sentence, sizeof sentence))
+      dprintf(STDERR_FILENO, "telltale: %s\n", sentence);
+  };
+  tell(LossReason::kWriteFailed, losses.count(LossReason::kWriteFailed));
+  tell(LossReason::kNewestDropped, losses.count(LossReason::kNewestDropped) + losses.count(LossReason::kOldestDropped));
+  tell(LossReason::kInSignal, losses.count(LossReason::kInSignal));
+  tell(LossReason::kTooLarge, losses.count(LossReason::kTooLarge));
+}
+
+telltale_status ActiveSession::stop(tell::EndReason reason) {
+  if (writer.is_writer_thread())
+    return fail(TELLTALE_STATUS_IN_CALLBACK, "a session cannot be stopped by its writer's thread");
+  {
+    Lock lock(mutex_);
+    if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
+    if (settings_.flight_signal != 0) unwatch_signal();
+    if (action_ == TELLTALE_ACTION_WARMUP) {
+      writer.abandon(path_);
+    } else if (is_recording(action_)) {
+      end_file(reason);
+      if (settings_.flight_ns == 0) strcpy(ready_path_, path_);
+    }
+    action_ = TELLTALE_ACTION_NONE;
+    is_active_ = false;
+  }
+  const std::uint64_t unwritten = lost_before_[static_cast<int>(LossReason::kWriteFailed)];
+  if (unwritten > 0)
+    return fail(TELLTALE_STATUS_CANNOT_WRITE, "%llu event%s could not be written: %s",
+                static_cast<unsigned long long>(unwritten), unwritten == 1 ? "" : "s", strerror(writer.error()));
+  call_on_ready();
+  return TELLTALE_STATUS_OK;
+}
+
+telltale_status ActiveSession::step() {
+  Lock lock(mutex_);
+  if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
+  add_step();
+  ++step_;
+  const telltale_status status = change_to(telltale_schedule_action(settings_.schedule_or_null(), step_));
+  begin_step();
+  return status;
+}
+
+// The step that ends now.
+void ActiveSession::add_step() {
+  const std::int64_t took_ns = clock_ns(CLOCK_MONOTONIC) - step_start_ns_;
+  if (is_recording(action_)) {
+    StepRecord record{{0, tell::RecordType::kStep, 0, sizeof(StepRecord) / kWordBytes},
+                      step_start_,
+                      ticks_now() - step_start_,
+                      static_cast<std::int64_t>(step_)};
+    emit(sizeof record, [&](unsigned char* at) { store(at, record); });
+  }
+  if (settings_.flight_step_ns > 0 && took_ns > settings_.flight_step_ns) {
+    writer.ask_for_dump();
+    pool.wake_writer();
+  }
+}
+
+telltale_status ActiveSession::flush() {
+  if (writer.is_writer_thread()) return fail(TELLTALE_STATUS_IN_CALLBACK, "the writer's thread cannot wait for itself");
+  Lock lock(mutex_);
+  if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
+  if (is_recording(action_) && settings_.flight_ns == 0) writer.flush();
+  return TELLTALE_STATUS_OK;
+}
+
+telltale_status ActiveSession::dump(const char* path) {
+  if (writer.is_writer_thread()) return fail(TELLTALE_STATUS_IN_CALLBACK, "the writer's thread cannot wait for itself");
+  if (path != nullptr && strlen(path) >= kMaxPath) return fail(TELLTALE_STATUS_BAD_OPTIONS, "the path is too long");
+  char target[kMaxPath];
+  {
+    Lock lock(mutex_);
+    if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
+    if (settings_.flight_ns == 0) return fail(TELLTALE_STATUS_NOT_FLIGHT, "only a flight recorder can be dumped");
+    strcpy(target, path != nullptr ? path : settings_.path);
+  }
+  // Without the mutex: the writer tells the user of the file, who may call us.
+  const int error = writer.dump(path);
+  return error == 0 ? TELLTALE_STATUS_OK
+                    : fail(TELLTALE_STATUS_CANNOT_WRITE, "cannot write to %s: %s", target, strerror(error));
+}
+
+void ActiveSession::watch_signal() {
+  struct sigaction action{};
+  action.sa_handler = dump_on_signal;
+  action.sa_flags = SA_RESTART;
+  sigaction(settings_.flight_signal, &action, &signal_before);
+}
+
+void ActiveSession::unwatch_signal() { sigaction(settings_.flight_signal, &signal_before, nullptr); }
+
+void ActiveSession::get_statistics(telltale_statistics& statistics) {
+  Lock lock(mutex_);
+  const auto lost = [this](LossReason reason) { return lost_before_[static_cast<int>(reason)] + losses.count(reason); };
+  statistics = {};
+  statistics.recorded = writer.records();
+  statistics.dropped_newest = lost(LossReason::kNewestDropped);
+  statistics.dropped_oldest = lost(LossReason::kOldestDropped);
+  statistics.dropped_in_signal = lost(LossReason::kInSignal);
+  statistics.dropped_write_failed = lost(LossReason::kWriteFailed);
+  statistics.dropped_too_large = lost(LossReason::kTooLarge);
+  statistics.dropped = statistics.dropped_newest + statistics.dropped_oldest + statistics.dropped_in_signal +
+                       statistics.dropped_write_failed + statistics.dropped_too_large;
+  statistics.aged_out = lost(LossReason::kAgedOut);
+  statistics.bytes_written = writer.bytes();
+  statistics.files = writer.files();
+  statistics.peak_memory = pool.peak_bytes();
+  statistics.writer_cpu_ns = writer.cpu_ns();
+}
+
+bool ActiveSession::reset_in_child() {
+  mutex_.reset_in_child();
+  const bool must_record = is_active_ && is_recording(action_) && settings_.records_in_child;
+  is_active_ = false;
+  action_ = TELLTALE_ACTION_NONE;
+  return must_record;
+}
+
+bool ActiveSession::start_in_child() {
+  if (!insert_pid(settings_.path)) return false;
+  Lock lock(mutex_);
+  settings_.has_schedule = false;
+  forget_last_session();
+  begin_step();
+  is_active_ = change_to(TELLTALE_ACTION_RECORD) == TELLTALE_STATUS_OK;
+  return is_active_;
+}
+
+}  // namespace telltale::record
+
+using telltale::record::current_thread;
+using telltale::record::session;
+
+extern "C" {
+
+telltale_status telltale_start(const telltale_options* options) {
+  if (options != nullptr) return session.start(*options);
+  telltale_options defaults;
+  telltale_default_options(&defaults, sizeof defaults);
+  return session.start(defaults);
+}
+telltale_status telltale_stop(void) { return session.stop(telltale::tell::EndReason::kStopped); }
+telltale_status telltale_step(void) { return session.step(); }
+telltale_status telltale_flush(void) { return session.flush(); }
+telltale_status telltale_dump(const char* path) { return session.dump(path); }
+
+void telltale_get_statistics(telltale_statistics* statistics, std::size_t size) {
+  telltale_statistics all{};
+  session.get_statistics(all);
+  std::memcpy(statistics, &all, size < sizeof all ? size : sizeof all);
+}
+
+const char* telltale_error_text(void) { return current_thread != nullptr ? current_thread->error : ""; }
+
+#define TELLTALE_TEXT_OF(number) #number
+#define TELLTALE_DOTTED(major, minor, patch) \
+  TELLTALE_TEXT_OF(major) "." TELLTALE_TEXT_OF(minor) "." TELLTALE_TEXT_OF(patch)
+const char* telltale_version(void) {
+  return TELLTALE_DOTTED(TELLTALE_VERSION_MAJOR, TELLTALE_VERSION_MINOR, TELLTALE_VERSION_PATCH);
+}
+
+void telltale_metadata(const char* key, const char* value) {
+  telltale::record::set_metadata(key, value, telltale::record::names);
+}
+void telltale_name_process(const char* name) { telltale::record::set_process_name(name, telltale::record::names); }
+
+}  // extern "C"

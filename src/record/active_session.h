@@ -1,0 +1,57 @@
+// The one session of a process, while it has one: what the user started, and where in its schedule it is. What
+// telltale_start(), telltale_stop() and their like do.
+//
+// All functions may be called from any thread at any time, but not from a signal handler, and never throw. One mutex
+// orders them; it is not held while the user's on_ready runs, which may call them.
+#pragma once
+
+#include "record/mutex.h"
+#include "record/settings.h"
+#include "tell/layout.h"
+
+namespace telltale::record {
+
+class ActiveSession {
+ public:
+  telltale_status start(const telltale_options& options);
+  telltale_status stop(tell::EndReason reason);
+  telltale_status step();
+  telltale_status flush();
+  telltale_status dump(const char* path);
+  void get_statistics(telltale_statistics& statistics);
+  bool is_active() const { return is_active_; }
+
+  // In a forked child: nothing is recorded any more. Returns whether the child is to record to a file of its own.
+  bool reset_in_child();
+  // Then, on its first record. False when it cannot.
+  bool start_in_child();
+
+ private:
+  void forget_last_session();
+  void begin_step();
+  telltale_status begin_file();
+  void take_records();
+  void end_file(tell::EndReason reason);
+  void add_step();
+  telltale_status change_to(telltale_action next);
+  void call_on_ready();
+  void tell_losses();
+  void watch_signal();
+  void unwatch_signal();
+
+  Mutex mutex_;
+  bool is_active_ = false;
+  Settings settings_;
+  telltale_action action_ = TELLTALE_ACTION_NONE;
+  std::uint64_t step_ = 0;
+  std::uint64_t step_start_ = 0;  // ticks
+  std::int64_t step_start_ns_ = 0;
+  unsigned next_file_ = 0;
+  char path_[kMaxPath] = {};                                // of the present file
+  char ready_path_[kMaxPath] = {};                          // of a complete file that on_ready has not been told of
+  std::uint64_t lost_before_[tell::kLossReasonCount] = {};  // in files that are complete
+};
+
+extern ActiveSession session;
+
+}  // namespace telltale::record

@@ -1,0 +1,157 @@
+"""`telltale record --engine kineto` and `--pid`, asked by a client that is not PyTorch: see kineto_client.py."""
+import gzip
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+
+from record_test import PROGRAM, ROOT, RecordTest, main
+
+CLIENT = Path(__file__).with_name("kineto_client.py")
+
+
+class Kineto(RecordTest):
+    def setUp(self):
+        super().setUp()
+        self.trace = self.folder / "source.json"
+        with gzip.open(ROOT / "examples" / "traces" / "small_train.json.gz") as packed:
+            self.trace.write_bytes(packed.read())
+        self.runs = self.folder / "runs"
+        self.runs.mkdir()
+
+    def recorded(self, *words, client=(), output="run.json", **options):
+        return self.record("--engine", "kineto", "-o", self.runs / output, *words, "--", sys.executable, CLIENT,
+                           self.trace, *client, **options)
+
+    def written(self):
+        return sorted(os.listdir(self.runs))
+
+
+class ACommand(Kineto):
+    def test_gives_the_trace_it_was_asked_for(self):
+        done = self.recorded("--steps", 4, "--shapes")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(self.written(), ["run.json"])
+        self.assertEqual((self.runs / "run.json").read_bytes(), self.trace.read_bytes())
+        settings = dict(line.split("=", 1) for line in done.stdout.splitlines())
+        # One step is left alone and one warms up; the profiler counts from zero, and starts where a step ends.
+        self.assertEqual(settings["PROFILE_START_ITERATION"], "1")
+        self.assertEqual(settings["ACTIVITIES_WARMUP_ITERATIONS"], "1")
+        self.assertEqual(settings["ACTIVITIES_ITERATIONS"], "5")
+        self.assertEqual(settings["PROFILE_REPORT_INPUT_SHAPES"], "true")
+        self.assertEqual(settings["PROFILE_WITH_STACK"], "false")
+        self.assertIn("A step takes", done.stderr)
+        self.assertIn("next: telltale analyze", done.stderr)
+
+    def test_is_asked_again_until_it_records(self):
+        self.assertEqual(self.recorded("--steps", 1, client=["--ignore", 5]).returncode, 3)
+        self.assertEqual(self.written(), ["run.json"])
+
+    def test_is_asked_again_when_nothing_ran_in_its_trace(self):
+        done = self.recorded("--seconds", 1, client=["--idle", 2])
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual((self.runs / "run.json").read_bytes(), self.trace.read_bytes())
+
+    def test_several_processes_have_a_file_each(self):
+        done = self.recorded(client=["--children", 2])
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(len(self.written()), 3)
+        self.assertIn("recorded 3 files", done.stderr)
+        for name in self.written():
+            self.assertRegex(name, r"^run_\d+\.json$")
+            self.assertIn(name, done.stderr)
+
+    def test_what_a_dying_process_wrote_is_read(self):
+        done = self.recorded(client=["--die"])
+        self.assertEqual(done.returncode, 137)
+        self.assertEqual(self.written(), ["run.json"])
+        self.assertIn("ended by signal 9", done.stderr)
+        self.assertIn("ended while it wrote the file", done.stderr)
+        self.assertIn("A step takes", done.stderr)
+
+    def test_rubbish_does_no_harm(self):
+        self.assertEqual(self.recorded(client=["--hostile"]).returncode, 3)
+        self.assertEqual(self.written(), ["run.json"])
+
+    def test_the_trace_is_written_in_the_format_that_was_asked_for(self):
+        for name in ("run.tell", "run.json.gz"):
+            self.recorded(output=name)
+            self.assertEqual(self.info(self.runs / name)["events"], self.info(self.trace)["events"])
+        self.assertEqual(self.written(), ["run.json.gz", "run.tell"])
+
+    def test_a_folder_that_kinetos_lines_cannot_hold_is_no_obstacle(self):
+        odd = self.folder / "a=b #1"
+        odd.mkdir()
+        done = self.recorded(output=odd / "run.json")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual((odd / "run.json").read_bytes(), self.trace.read_bytes())
+
+    def test_the_users_own_settings_stay(self):
+        own = self.write("own.conf", "ACTIVITIES_MAX_GPU_BUFFER_SIZE_MB=64")
+        done = self.record("--engine", "kineto", "--", "sh", "-c", 'cat "$KINETO_CONFIG"; echo $KINETO_USE_DAEMON',
+                           variables={"KINETO_CONFIG": own})
+        self.assertEqual(done.stdout,
+                         "ACTIVITIES_MAX_GPU_BUFFER_SIZE_MB=64\nON_DEMAND_CONFIG_UPDATE_INTERVAL_SECS=1\n1\n")
+
+    def test_two_recordings_at_once_do_not_meet(self):
+        words = [PROGRAM, "record", "--engine", "kineto", "-o"]
+        command = ["--", sys.executable, CLIENT, self.trace]
+        both = [self.start(*words, self.runs / f"{name}.json", *command, stdout=-1, stderr=-1) for name in "ab"]
+        for process in both:
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 3)
+        self.assertEqual(self.written(), ["a.json", "b.json"])
+
+
+class AProcess(Kineto):
+    """--pid, with sockets in a folder, and once with the abstract name that all the machine shares."""
+
+    WAITS = """
+import importlib.util, sys, time
+spec = importlib.util.spec_from_file_location("kineto_client", sys.argv[1])
+client = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(client)
+print("ready", flush=True)
+sys.argv = ["client", *sys.argv[2:]]
+while True:
+    try:
+        client.main()
+    except (FileNotFoundError, ConnectionRefusedError):
+        time.sleep(0.1)
+"""
+
+    def waiting_client(self, **variables):
+        process = self.start(sys.executable, "-c", self.WAITS, CLIENT, self.trace, stdout=-1, stderr=-1,
+                             variables={"KINETO_USE_DAEMON": "1", **variables})
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    def test_is_recorded_while_it_runs(self):
+        sockets = self.folder / "s"
+        sockets.mkdir()
+        for variables in ({"KINETO_IPC_SOCKET_DIR": sockets}, {}):
+            process = self.waiting_client(**variables)
+            done = self.record("--pid", process.pid, "--seconds", 1.5, "-o", self.runs / "run.json", "--force")
+            if "already answers" in done.stderr and not variables:
+                self.skipTest("another daemon has the name that all the machine shares")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.written(), ["run.json"])
+            self.assertIn("A step takes", done.stderr)
+            self.assertIn("ACTIVITIES_DURATION_MSECS=1500\n", process.communicate()[0])
+
+    def test_one_that_is_answered_by_another(self):
+        sockets = self.folder / "s"
+        sockets.mkdir()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+            other.bind(str(sockets / "dynolog"))
+            process = self.start("sleep", "60", variables={"KINETO_IPC_SOCKET_DIR": sockets})
+            while b"KINETO" not in Path(f"/proc/{process.pid}/environ").read_bytes():
+                time.sleep(0.01)
+            done = self.record("--pid", process.pid)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("already answers PyTorch's profiler here", done.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""`telltale record` and a real PyTorch on the CPU: training scripts that nobody changed, by both engines.
+
+The scripts count for themselves what they do; that is what recordings are compared with."""
+import json
+import os
+import re
+import signal
+import sys
+import time
+
+from record_test import PROGRAM, RecordTest, main
+
+# Two linear layers, so two aten::addmm a step. Ends when told to, or after so many steps.
+TRAIN = """
+import sys, time, torch
+torch.set_num_threads(1)
+steps = int(sys.argv[1])
+model = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(steps):
+    loss = model(torch.randn(8, 16)).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step == 0:
+        print("training", flush=True)
+    time.sleep(0.01)
+print("steps", steps)
+"""
+RANKS = """
+import os, torch, torch.distributed as distributed
+torch.set_num_threads(1)
+distributed.init_process_group("gloo")
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(10 + distributed.get_rank()):
+    with model.no_sync():
+        model(torch.randn(2, 8)).sum().backward()
+    optimizer.step()
+distributed.barrier()
+distributed.destroy_process_group()
+"""
+FOR_EVER = 3000  # half a minute: what a test leaves behind by mistake does not stay
+
+
+class Torch(RecordTest):
+    def setUp(self):
+        super().setUp()
+        self.script = self.write("train.py", TRAIN)
+
+    def names_in_json(self, path):
+        return [event.get("name") for event in json.loads(path.read_text())["traceEvents"] if event.get("ph") == "X"]
+
+
+class OurAdapter(Torch):
+    def test_records_a_whole_run(self):
+        done = self.record("--engine", "telltale", "--", sys.executable, self.script, 20)
+        self.assertEqual((done.returncode, done.stdout), (0, "training\nsteps 20\n"), done.stderr)
+        [name] = self.files("*.tell")
+        self.assertRegex(name, r"^telltale_train_\d{8}-\d{6}\.tell$")
+        self.assertEqual(self.calls(name, "aten::addmm"), 2 * 20)
+        self.assertEqual(len(self.info(name)["steps"]), 20)
+        self.assertIn(f"{name} · no GPU · 18 steps", done.stderr)
+        self.assertIn("Note: The first 2 steps warm up and are left out; choose steps 0.. to include them.", done.stderr)
+        self.assertIn(f"next: telltale analyze {name} --html report.html", done.stderr)
+
+    def test_records_the_steps_that_were_asked_for(self):
+        done = self.record("--engine", "telltale", "--steps", 5, "-o", "run.json", "--", sys.executable, self.script,
+                           20)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2 * 5)
+
+    def test_a_killed_process_leaves_what_it_did(self):
+        process = self.start(PROGRAM, "record", "--engine", "telltale", "-o", "run.tell", "--", sys.executable, "-c",
+                             "import os; print(os.getpid(), flush=True)\n" + TRAIN, FOR_EVER, stdout=-1, stderr=-1)
+        child = int(process.stdout.readline())
+        self.assertEqual(process.stdout.readline(), "training\n")
+        time.sleep(1)
+        os.kill(child, signal.SIGKILL)
+        errors = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 137, errors)
+        self.assertGreater(self.calls("run.tell", "aten::addmm"), 2)
+        self.assertIn("A step takes", errors)
+
+    def test_each_rank_has_its_file(self):
+        script = self.write("ranks.py", RANKS)
+        done = self.record("--engine", "telltale", "-o", "run.tell", "--", sys.executable, "-m",
+                           "torch.distributed.run", "--nproc-per-node", 2, script, variables={"OMP_NUM_THREADS": 1})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = dict(re.findall(r"  (run_\d+\.tell) .*rank (\d)", done.stderr))
+        self.assertEqual(sorted(lines.values()), ["0", "1"], done.stderr)
+        for name, rank in lines.items():
+            self.assertEqual(self.calls(name, "aten::addmm"), 10 + int(rank))
+
+
+class PyTorchsProfiler(Torch):
+    def test_records_the_steps_that_were_asked_for_and_stops(self):
+        done = self.record("--engine", "kineto", "--steps", 3, "--shapes", "--stop-when-recorded", "-o", "run.json",
+                           "--", sys.executable, self.script, FOR_EVER)
+        self.assertEqual((done.returncode, done.stdout), (0, "training\n"), done.stderr)
+        self.assertEqual(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2 * (3 + 1))
+        self.assertIn("run.json · no GPU · 3 steps", done.stderr)
+        self.assertTrue(self.info("run.json")["recorded"]["shapes"])
+
+    def test_a_process_that_ends_too_early_waits_for_its_trace(self):
+        # Two to three seconds: it is asked for far more steps than come.
+        done = self.record("--engine", "kineto", "--steps", 1000, "-o", "run.json", "--", sys.executable, self.script, 250)
+        self.assertEqual((done.returncode, done.stdout), (0, "training\nsteps 250\n"), done.stderr)
+        self.assertIn("telltale: waiting for PyTorch's profiler to write its trace …", done.stderr)
+        self.assertGreater(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2)
+
+    def test_records_a_process_that_runs(self):
+        process = self.start(sys.executable, self.script, FOR_EVER, stdout=-1, stderr=-1,
+                             variables={"KINETO_USE_DAEMON": "1", "KINETO_IPC_SOCKET_DIR": self.folder})
+        self.assertEqual(process.stdout.readline(), "training\n")
+        done = self.record("--pid", process.pid, "--steps", 2, "-o", "run.tell")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.calls("run.tell", "aten::addmm"), 2 * (2 + 1))
+        self.assertIsNone(process.poll())
+
+    def test_stands_in_where_our_adapter_cannot_record(self):
+        done = self.record("--engine", "telltale", "--steps", 3, "--stop-when-recorded", "-o", "run.json", "--",
+                           sys.executable, self.script, FOR_EVER, variables={"CXX": "false",
+                                                                             "TELLTALE_CACHE": self.folder / "cache"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("PyTorch's own profiler", done.stderr)
+        self.assertEqual(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2 * (3 + 1))
+
+
+if __name__ == "__main__":
+    main()
