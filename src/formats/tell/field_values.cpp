@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "base/text_encoding.h"
-#include "formats/kineto/scan.h"
 
 namespace telltale::tell {
 namespace {
