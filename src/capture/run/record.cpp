@@ -84,7 +84,7 @@ class Delivery {
     const auto result = caller_.read(recording.path);
     if (!result) {
       caller_.say(to_string(result.error()));
-      return std::nullopt;
+      return nullptr;
     }
     const std::shared_ptr<const Trace>& trace = *result;
     recording.events = trace->events.size();
