@@ -106,7 +106,7 @@ class Trace:
         :param remove: patterns of what is gone: host events with all that they call, device work by itself.
         :param scale: patterns of what takes this many times as long: ``{"kernel:*gemm*": 0.5}`` is twice as fast.
         :param no_sync: no call waits for the device.
-        :param instant_data: batches are there when they are asked for.
+        :param instant_data: batches are ready when they are asked for.
         :param graph: all device work of a step is one CUDA graph.
         :param no_observer: without what the recording cost, before and after the change.
         :param steps: only these steps; without it those of :meth:`analyze`.

@@ -54,7 +54,7 @@ void declare_output(CLI::App& app, AnalyzeOptions& options) {
   CLI::Option* json = app.add_flag("--json", options.wants_json, "Print telltale.analyze/1");
   app.add_flag("--markdown", options.wants_markdown, "Print Markdown, as for a pull request")->excludes(json);
   app.add_option("--html", options.request.page,
-                 "Also write a page with pictures and tables to this file, which may be an older page")
+                 "Also write a page with pictures and tables to this file; replaces only an older page")
       ->type_name("FILE");
   app.add_option("--explain", options.explained.rule,
                  "Say what a rule, or all, looks for and how its saving is computed; needs no TRACE")

@@ -24,7 +24,7 @@ std::string formats_footer() {
   std::string footer = "Files end with\n";
   for (const OutputFormat& format : output_formats())
     footer += fmt::format("  {:<18} {}\n", format.extensions.front(), format.description);
-  return footer + "and with .gz or .zst behind that to be compressed. What a format has no place for is counted.\n\n";
+  return footer + "Add .gz or .zst to compress. What a format has no place for is left out and counted.\n\n";
 }
 
 Work declare(CLI::App& app, const GlobalOptions& globals) {

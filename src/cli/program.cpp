@@ -31,6 +31,15 @@ std::string no_such_word(const std::string& word, const std::vector<std::string>
                          : "there is no command '" + word + "'" + answers::suggestion(word, commands);
 }
 
+// "Could not convert: --limit = few" in words.
+std::string not_a_number(std::string_view message) {
+  const std::size_t equals = message.find(" = ");
+  const std::size_t colon = message.find(": ");
+  if (equals == std::string_view::npos || colon > equals) return std::string(message);
+  return std::string(message.substr(colon + 2, equals - colon - 2)) + " takes a number, not '" +
+         std::string(message.substr(equals + 3)) + "'";
+}
+
 // CLI11's own message, or a better one where a word was mistyped.
 std::string explained(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
   std::string message = error.what();
@@ -59,13 +68,14 @@ std::string explained(const CLI::App& app, const CLI::ParseError& error, const s
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && command == &app) {
     return "say what to do: " + CLI::detail::join(commands, ", ") + " (see " + help + ")";
   }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) message = not_a_number(message);
   std::ranges::replace(message, '\n', ' ');
   return message + " (see " + help + ")";
 }
 
 void declare_globals(CLI::App& app, GlobalOptions& globals) {
   app.set_version_flag("--version", "telltale " TELLTALE_VERSION, "Print the version and stop");
-  app.add_option("--threads", globals.reading.threads, "Threads to read with; 0 takes all there are")
+  app.add_option("--threads", globals.reading.threads, "Threads to read with; 0 uses all processors")
       ->capture_default_str()
       ->type_name("N");
   app.add_option_function<std::string>(

@@ -35,11 +35,11 @@ void declare_changes(CLI::App& app, answers::WhatIfRequest& request) {
       ->allow_extra_args(false)
       ->type_name("PATTERN=FACTOR");
   app.add_flag("--no-sync", request.no_sync, "No call waits for the device");
-  app.add_flag("--instant-data", request.instant_data, "Batches are there when they are asked for");
+  app.add_flag("--instant-data", request.instant_data, "Batches are ready when they are asked for");
   app.add_flag("--graph", request.graph,
                "All device work of a step is one CUDA graph: no time for Python, operators and launches; waits, copies "
                "and data loading stay");
-  app.add_flag("--no-observer", request.no_observer, "Without what the recording cost, before and after the change");
+  app.add_flag("--no-observer", request.no_observer, "Leave out what the recording cost, before and after the change");
 }
 
 Work declare(CLI::App& app, const GlobalOptions& globals) {

@@ -151,6 +151,16 @@ class Analyze(unittest.TestCase):
             self.assert_fails(run("analyze", str(trace), "--html", str(trace)), "would overwrite the trace")
             self.assertEqual(trace.read_bytes(), Path(MLP).read_bytes())
 
+    def test_a_page_replaces_an_older_one_and_nothing_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page, notes = Path(folder, "page.html"), Path(folder, "notes.html")
+            for _ in range(2):
+                self.assertEqual(run("analyze", RESNET, "--html", str(page)).returncode, 0)
+            notes.write_text("<!doctype html><title>notes</title>")
+            self.assert_fails(run("analyze", RESNET, "--html", str(notes)), "notes.html: already exists and is not a report of telltale")
+            self.assertEqual(notes.read_text(), "<!doctype html><title>notes</title>")
+            self.assertEqual(sorted(path.name for path in Path(folder).iterdir()), ["notes.html", "page.html"])
+
     def test_hostile_names_stay_text(self):
         evil = "</script><img src=x>\u202e\x1b[2J|`# *"
         step = {"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1, "dur": 900}

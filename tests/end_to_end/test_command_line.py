@@ -30,6 +30,13 @@ class CommandLine(unittest.TestCase):
         for option in options.split():
             self.assertIn(option, done.stdout)
 
+    def test_help_says_what_can_be_read(self):
+        for words in ((), ("analyze",), ("whatif",), ("info",), ("top",), ("convert",)):
+            done = run(*words, "--help")
+            self.assertEqual(done.returncode, 0)
+            for part in (".json.gz", "(.tell)", "standard input"):
+                self.assertIn(part, " ".join(done.stdout.split()), words)
+
     def test_version(self):
         done = run("--version")
         self.assertEqual(done.returncode, 0)
@@ -60,7 +67,9 @@ class CommandLine(unittest.TestCase):
         self.assert_fails(run("top", RESNET, "--by", "color"), "color", "operator", "kernel")
         self.assert_fails(run("top", RESNET, "--group", "color"), "color", "shape", "stack")
         self.assert_fails(run("top", RESNET, "--steps", "7..3"), "7..3", "3..7")
-        self.assert_fails(run("top", RESNET, "--limit", "few"), "few")
+        self.assert_fails(run("top", RESNET, "--limit", "few"), "--limit takes a number, not 'few'")
+        self.assert_fails(run("analyze", RESNET, "--min-saving", "much"), "--min-saving takes a number, not 'much'")
+        self.assert_fails(run("top", RESNET, "--limit", "-1"), "--limit must be 0 or more, not -1")
         self.assert_fails(run("top", RESNET, "--stack-depth", "0"), "--stack-depth")
         self.assert_fails(run("info", RESNET, "--max-text", "much"), "much", "64G")
 

@@ -63,6 +63,9 @@ class OurAdapter(Torch):
         self.assertIn(f"{name} · no GPU · 18 steps", done.stderr)
         self.assertIn("Note: The first 2 steps warm up and are left out; choose steps 0.. to include them.", done.stderr)
         self.assertIn(f"next: telltale analyze {name} --html report.html", done.stderr)
+        again = self.run_it("analyze", name)
+        self.assertEqual((again.returncode, again.stderr), (0, ""))
+        self.assertIn("\n" + again.stdout, done.stderr)
 
     def test_records_the_steps_that_were_asked_for(self):
         done = self.record("--engine", "telltale", "--steps", 5, "-o", "run.json", "--", sys.executable, self.script,

@@ -43,7 +43,7 @@ def after_torch(values: dict[str, Any]) -> None:
     recording = Recording(
         told.path, wanted, schedule=told.schedule, memory_limit=told.memory_limit or 0, own_file_after_fork=True
     )
-    if not (config.get("schedule") or config.get("seconds")):
+    if not (told.schedule or told.seconds):
         # Its first steps warm up, which src/answers/chosen_steps.h takes into account.
         _recorder.metadata("telltale_from_start", "true")
     try:
