@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 
 namespace telltale {
 namespace {

@@ -6,7 +6,7 @@
 #include "analysis/callers.h"
 #include "analysis/host_segments.h"
 #include "analysis/host_timeline.h"
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 
 namespace telltale {
 namespace {

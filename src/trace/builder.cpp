@@ -9,10 +9,10 @@
 
 #include "base/merge_runs.h"
 #include "base/parallel.h"
+#include "trace/event_order.h"
 #include "trace/flows.h"
 #include "trace/linking.h"
 #include "trace/nesting.h"
-#include "trace/row_order.h"
 #include "trace/track_list.h"
 #include "trace/translator.h"
 
@@ -37,7 +37,7 @@ class Assembly {
     translate_rows();
     find_origin(clock_epoch_ns);
     make_tracks(translator_, labels, trace_);
-    event_of_row_ = order_rows(batches_, origin_, trace_, threads_);
+    event_of_row_ = order_events(batches_, origin_, trace_, threads_);
     nest_rows();
     add_details();
     order_counters();

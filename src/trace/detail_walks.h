@@ -1,7 +1,7 @@
 // What the side tables hold about one event after another, for those who write all of it.
 #pragma once
 
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 #include "trace/trace.h"
 
 namespace telltale {

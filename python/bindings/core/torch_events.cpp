@@ -8,7 +8,7 @@
 #include "analysis/flops.h"
 #include "analysis/key_averages.h"
 #include "base/intervals.h"
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 
 namespace telltale::python {
 namespace {
