@@ -1,7 +1,6 @@
 #include "trace/builder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <set>
@@ -21,7 +20,6 @@ namespace {
 
 // A clock that shows at least so much (1973) shows the time of day, not the time since some start.
 constexpr Nanoseconds kEarliestWallClock = 100'000'000'000'000'000;
-constexpr std::string_view kStepPrefix = "ProfilerStep#";
 
 // The building of one trace, step by step: each member function is one step, in the order of run().
 class Assembly {
@@ -333,13 +331,7 @@ void Assembly::order_counters() {
 void Assembly::find_steps() {
   std::map<StringId, std::int64_t> step_numbers;
   for (StringId id = 0; id < trace_.strings.size(); ++id) {
-    std::string_view text = trace_.strings[id];
-    if (!text.starts_with(kStepPrefix)) continue;
-    text.remove_prefix(kStepPrefix.size());
-    std::int64_t number = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-    if (is_number && !text.starts_with('-')) step_numbers.emplace(id, number);
+    if (const auto number = step_number(trace_.strings[id])) step_numbers.emplace(id, *number);
   }
   if (step_numbers.empty()) return;
   const Events& events = trace_.events;

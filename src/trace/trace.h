@@ -83,13 +83,20 @@ struct Device {
   std::optional<std::int64_t> registers_per_multiprocessor, shared_memory_per_multiprocessor;
 };
 
-// A ProfilerStep mark.
+// A mark that torch.profiler leaves: an annotation named "ProfilerStep#7".
 struct Step {
   std::int64_t index = 0;  // the number in its name
   EventId event = kNoEvent;
   Nanoseconds start = 0;
   Nanoseconds duration = 0;
 };
+
+// Whether an annotation of this name marks a step, whatever follows "ProfilerStep#".
+bool is_step_name(std::string_view name);
+// The number in the name of a step; nothing where it is none, or is not a number from 0 on.
+std::optional<std::int64_t> step_number(std::string_view name);
+// The name of the step with that number.
+std::string step_name(std::int64_t number);
 
 // The arguments of an operator call; equal ones are stored once. Each is compact JSON text as the recorder wrote
 // it, a list with one element an argument; kEmptyString when it was not recorded. See shapes.h to read them.
