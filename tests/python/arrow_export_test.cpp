@@ -28,14 +28,16 @@ SharedTrace sketched_trace() {
   return std::make_shared<const Trace>(sketch.build());
 }
 
-std::shared_ptr<const Table> shared(Table table) { return std::make_shared<const Table>(std::move(table)); }
+std::shared_ptr<const ArrowTable> shared(ArrowTable table) {
+  return std::make_shared<const ArrowTable>(std::move(table));
+}
 
 // Takes over what a stream gives, as readers do: one schema, one batch, and then the end.
 struct Taken {
   ArrowSchema schema{};
   ArrowArray rows{};
 
-  explicit Taken(const std::shared_ptr<const Table>& table) {
+  explicit Taken(const std::shared_ptr<const ArrowTable>& table) {
     ArrowArrayStream stream;
     export_stream(table, stream);
     EXPECT_EQ(stream.get_schema(&stream, &schema), 0);

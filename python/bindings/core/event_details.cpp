@@ -1,7 +1,7 @@
 // The tables of what only some events have.
 #include <array>
 
-#include "bindings/core/columns.h"
+#include "bindings/core/arrow_columns.h"
 #include "bindings/core/trace_tables.h"
 #include "trace/shapes.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 // The column that every one of these tables starts with.
 template <typename Row>
-Column events_of(const SideTable<Row>& rows) {
+ArrowColumn events_of(const SideTable<Row>& rows) {
   return numbers("event", rows.size(), [&](std::size_t i) { return rows.event(i); });
 }
 
@@ -26,13 +26,13 @@ auto recorded_member_of(const SideTable<Row>& rows, auto member) {
 }
 
 template <typename Row>
-Column interned_member(std::string name, const Trace& trace, const SideTable<Row>& rows, StringId Row::* member) {
+ArrowColumn interned_member(std::string name, const Trace& trace, const SideTable<Row>& rows, StringId Row::* member) {
   return interned(std::move(name), trace, ids_of(rows.size(), member_of(rows, member)));
 }
 
 }  // namespace
 
-Table operators_table(const SharedTrace& trace) {
+ArrowTable operators_table(const SharedTrace& trace) {
   const auto& operators = trace->operators;
   const std::size_t rows = operators.size();
   const auto forward_thread = [&](std::size_t i) {
@@ -53,7 +53,7 @@ Table operators_table(const SharedTrace& trace) {
        inputs("input_values", &OperatorInputs::concrete)});
 }
 
-Table tensors_table(const SharedTrace& trace) {
+ArrowTable tensors_table(const SharedTrace& trace) {
   const auto& operators = trace->operators;
   // Equal inputs are stored once, and read once.
   struct Inputs {
@@ -88,14 +88,14 @@ Table tensors_table(const SharedTrace& trace) {
                    with_nulls(texts("type", types), [&](std::size_t i) { return types[i].empty(); })});
 }
 
-Table stacks_table(const SharedTrace& trace) {
+ArrowTable stacks_table(const SharedTrace& trace) {
   const auto& stacks = trace->operator_stacks;
   return table_of("stacks", stacks.size(),
                   {events_of(stacks), interned_member("call_stack", *trace, stacks, &OperatorStack::call_stack),
                    interned_member("module_hierarchy", *trace, stacks, &OperatorStack::module_hierarchy)});
 }
 
-Table sources_table(const SharedTrace& trace) {
+ArrowTable sources_table(const SharedTrace& trace) {
   const auto& sources = trace->sources;
   const std::size_t rows = sources.size();
   const auto place = [&](std::size_t i) -> const SourceLocation& { return trace->source_locations[sources.row(i)]; };
@@ -107,7 +107,7 @@ Table sources_table(const SharedTrace& trace) {
        interned("function", *trace, ids_of(rows, [&](std::size_t i) { return place(i).function; }))});
 }
 
-Table kernels_table(const SharedTrace& trace) {
+ArrowTable kernels_table(const SharedTrace& trace) {
   const auto& kernels = trace->kernels;
   const std::size_t rows = kernels.size();
   const auto launch = [&](std::size_t i) -> const KernelLaunch& {
@@ -130,14 +130,14 @@ Table kernels_table(const SharedTrace& trace) {
                    number("warps_per_multiprocessor", &KernelLaunch::warps_per_multiprocessor)});
 }
 
-Table graph_nodes_table(const SharedTrace& trace) {
+ArrowTable graph_nodes_table(const SharedTrace& trace) {
   const auto& nodes = trace->graph_nodes;
   return table_of("graph_nodes", nodes.size(),
                   {events_of(nodes), numbers("graph", nodes.size(), member_of(nodes, &GraphNode::graph)),
                    numbers("node", nodes.size(), member_of(nodes, &GraphNode::node))});
 }
 
-Table copies_table(const SharedTrace& trace) {
+ArrowTable copies_table(const SharedTrace& trace) {
   const auto& copies = trace->copies;
   const std::size_t rows = copies.size();
   constexpr std::array kSpaces = {MemorySpace::kUnknown, MemorySpace::kPageable, MemorySpace::kPinned,
@@ -154,7 +154,7 @@ Table copies_table(const SharedTrace& trace) {
                    space("source", &CopyInfo::from), space("destination", &CopyInfo::to)});
 }
 
-Table syncs_table(const SharedTrace& trace) {
+ArrowTable syncs_table(const SharedTrace& trace) {
   const auto& syncs = trace->syncs;
   return table_of("syncs", syncs.size(),
                   {events_of(syncs), interned_member("kind", *trace, syncs, &SyncInfo::kind),
@@ -162,7 +162,7 @@ Table syncs_table(const SharedTrace& trace) {
                    numbers("wait_on_event", syncs.size(), recorded_member_of(syncs, &SyncInfo::wait_on_event))});
 }
 
-Table collectives_table(const SharedTrace& trace) {
+ArrowTable collectives_table(const SharedTrace& trace) {
   const auto& rows = trace->collectives;
   const auto number = [&](std::string name, std::int64_t CollectiveInfo::* member) {
     return numbers(std::move(name), rows.size(), recorded_member_of(rows, member));
@@ -186,19 +186,19 @@ Table collectives_table(const SharedTrace& trace) {
        truths("is_async", rows.size(), is_async)});
 }
 
-Table lanes_table(const SharedTrace& trace) {
+ArrowTable lanes_table(const SharedTrace& trace) {
   const auto& lanes = trace->lanes;
   return table_of("lanes", lanes.size(),
                   {events_of(lanes), numbers("lane", lanes.size(), [&](std::size_t i) { return lanes.row(i); })});
 }
 
-Table categories_table(const SharedTrace& trace) {
+ArrowTable categories_table(const SharedTrace& trace) {
   const auto& rows = trace->categories;
   const std::vector<StringId> ids = ids_of(rows.size(), [&](std::size_t i) { return rows.row(i); });
   return table_of("categories", rows.size(), {events_of(rows), interned("category", *trace, ids)});
 }
 
-Table arguments_table(const SharedTrace& trace) {
+ArrowTable arguments_table(const SharedTrace& trace) {
   const auto& rows = trace->other_arguments;
   const std::vector<StringId> ids = ids_of(rows.size(), [&](std::size_t i) { return rows.row(i); });
   return table_of("arguments", rows.size(), {events_of(rows), interned("arguments", *trace, ids)});

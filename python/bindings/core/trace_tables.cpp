@@ -3,12 +3,12 @@
 #include <array>
 #include <numeric>
 
-#include "bindings/core/columns.h"
+#include "bindings/core/arrow_columns.h"
 
 namespace telltale::python {
 namespace {
 
-Table all_events(const SharedTrace& trace) { return events_table(trace); }
+ArrowTable all_events(const SharedTrace& trace) { return events_table(trace); }
 
 std::array<std::string_view, kKindCount> kind_names() {
   std::array<std::string_view, kKindCount> names;
@@ -19,7 +19,7 @@ std::array<std::string_view, kKindCount> kind_names() {
 // Kinds are numbers from 0 in the trace's memory and as indices of a dictionary; readers like these with a sign.
 static_assert(sizeof(Kind) == sizeof(std::int8_t) && kKindCount <= INT8_MAX);
 
-Column step_column(const Trace& trace, std::size_t rows, const auto& event_of) {
+ArrowColumn step_column(const Trace& trace, std::size_t rows, const auto& event_of) {
   return numbers("step", rows, [&](std::size_t i) -> std::optional<std::int64_t> {
     const StepId step = trace.step_of(event_of(i));
     return step == kNoStep ? std::nullopt : std::optional(trace.steps[static_cast<std::size_t>(step)].index);
@@ -27,21 +27,21 @@ Column step_column(const Trace& trace, std::size_t rows, const auto& event_of) {
 }
 
 // A column of events, where kNoEvent is null.
-Column event_column(std::string name, const SharedTrace& trace, const std::vector<EventId>& events) {
+ArrowColumn event_column(std::string name, const SharedTrace& trace, const std::vector<EventId>& events) {
   return with_nulls(column_of(std::move(name), trace, events), [&](std::size_t i) { return events[i] == kNoEvent; });
 }
 
-Table every_event(const SharedTrace& trace) {
+ArrowTable every_event(const SharedTrace& trace) {
   const Events& events = trace->events;
   std::vector<EventId> numbered(events.size());
   std::iota(numbered.begin(), numbered.end(), EventId{0});
-  Column kind{"kind",
-              "c",
-              static_cast<std::int64_t>(events.size()),
-              0,
-              false,
-              {nullptr, events.size() == 0 ? buffer_of(std::vector<std::int8_t>())
-                                           : std::shared_ptr<const void>(trace, events.kind.data())}};
+  ArrowColumn kind{"kind",
+                   "c",
+                   static_cast<std::int64_t>(events.size()),
+                   0,
+                   false,
+                   {nullptr, events.size() == 0 ? buffer_of(std::vector<std::int8_t>())
+                                                : std::shared_ptr<const void>(trace, events.kind.data())}};
   return table_of(
       "events", events.size(),
       {column_of("event", std::move(numbered)), column_of("start_ns", trace, events.start),
@@ -51,7 +51,7 @@ Table every_event(const SharedTrace& trace) {
        step_column(*trace, events.size(), [](std::size_t i) { return static_cast<EventId>(i); })});
 }
 
-Table some_events(const Trace& trace, KindSet kinds) {
+ArrowTable some_events(const Trace& trace, KindSet kinds) {
   const Events& events = trace.events;
   std::vector<EventId> chosen;
   for (EventId event = 0; event < events.size(); ++event)
@@ -73,11 +73,11 @@ Table some_events(const Trace& trace, KindSet kinds) {
 
 }  // namespace
 
-Table events_table(const SharedTrace& trace, const std::optional<KindSet>& kinds) {
+ArrowTable events_table(const SharedTrace& trace, const std::optional<KindSet>& kinds) {
   return kinds ? some_events(*trace, *kinds) : every_event(trace);
 }
 
-Table tracks_table(const SharedTrace& trace) {
+ArrowTable tracks_table(const SharedTrace& trace) {
   const std::vector<Track>& tracks = trace->tracks;
   const std::size_t rows = tracks.size();
   static const std::vector<std::string_view> kKinds = {name_of(TrackKind::kThread), name_of(TrackKind::kStream),
@@ -99,7 +99,7 @@ Table tracks_table(const SharedTrace& trace) {
        numbers("events", rows, [&](std::size_t i) { return tracks[i].event_count; })});
 }
 
-Table processes_table(const SharedTrace& trace) {
+ArrowTable processes_table(const SharedTrace& trace) {
   const std::vector<Process>& processes = trace->processes;
   const std::size_t rows = processes.size();
   return table_of("processes", rows,
@@ -110,7 +110,7 @@ Table processes_table(const SharedTrace& trace) {
                    numbers("sort_index", rows, [&](std::size_t i) { return processes[i].sort_index; })});
 }
 
-Table devices_table(const SharedTrace& trace) {
+ArrowTable devices_table(const SharedTrace& trace) {
   const std::vector<Device>& devices = trace->devices;
   const std::size_t rows = devices.size();
   const auto of = [&](auto member) { return [&devices, member](std::size_t i) { return devices[i].*member; }; };
@@ -129,7 +129,7 @@ Table devices_table(const SharedTrace& trace) {
                    numbers("shared_memory_per_multiprocessor", rows, of(&Device::shared_memory_per_multiprocessor))});
 }
 
-Table steps_table(const SharedTrace& trace) {
+ArrowTable steps_table(const SharedTrace& trace) {
   const std::vector<Step>& steps = trace->steps;
   const std::size_t rows = steps.size();
   return table_of("steps", rows,
@@ -139,7 +139,7 @@ Table steps_table(const SharedTrace& trace) {
                    numbers("duration_ns", rows, [&](std::size_t i) { return steps[i].duration; })});
 }
 
-Table memory_table(const SharedTrace& trace) {
+ArrowTable memory_table(const SharedTrace& trace) {
   const MemoryEvents& memory = trace->memory;
   const auto where_recorded = [&](std::string name, const std::vector<std::int64_t>& values) {
     return with_nulls(column_of(std::move(name), trace, values), [&](std::size_t i) { return values[i] < 0; });
@@ -155,7 +155,7 @@ Table memory_table(const SharedTrace& trace) {
        event_column("event", trace, memory.event), interned("pool", *trace, ids_of(memory.size(), pool))});
 }
 
-Table counters_table(const SharedTrace& trace) {
+ArrowTable counters_table(const SharedTrace& trace) {
   const Counters& counters = trace->counters;
   std::vector<StringId> names(counters.size()), series(counters.size());
   std::vector<TrackId> tracks(counters.size());
@@ -172,7 +172,7 @@ Table counters_table(const SharedTrace& trace) {
        interned("counter", *trace, names), interned("series", *trace, series), column_of("track", std::move(tracks))});
 }
 
-Table flows_table(const SharedTrace& trace) {
+ArrowTable flows_table(const SharedTrace& trace) {
   const std::vector<Flow>& flows = trace->flows;
   const std::size_t rows = flows.size();
   return table_of("flows", rows,
@@ -181,7 +181,7 @@ Table flows_table(const SharedTrace& trace) {
                    numbers("to_event", rows, [&](std::size_t i) { return event_or_null(flows[i].to); })});
 }
 
-Table metadata_table(const SharedTrace& trace) {
+ArrowTable metadata_table(const SharedTrace& trace) {
   std::vector<std::string_view> names, values;
   for (const auto& [name, value] : trace->metadata) {
     names.emplace_back(name);

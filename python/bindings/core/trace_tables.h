@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/kind_set.h"
-#include "bindings/core/table.h"
+#include "bindings/core/arrow_table.h"
 #include "trace/trace.h"
 
 namespace telltale::python {
@@ -15,35 +15,35 @@ namespace telltale::python {
 using SharedTrace = std::shared_ptr<const Trace>;
 
 // All events, in the trace's own memory as far as possible; or those of some kinds, copied.
-Table events_table(const SharedTrace& trace, const std::optional<KindSet>& kinds = {});
+ArrowTable events_table(const SharedTrace& trace, const std::optional<KindSet>& kinds = {});
 
 // What the trace has besides: each function makes the table of that name.
-Table tracks_table(const SharedTrace& trace);
-Table processes_table(const SharedTrace& trace);
-Table devices_table(const SharedTrace& trace);
-Table steps_table(const SharedTrace& trace);
-Table memory_table(const SharedTrace& trace);
-Table counters_table(const SharedTrace& trace);
-Table flows_table(const SharedTrace& trace);
-Table metadata_table(const SharedTrace& trace);
+ArrowTable tracks_table(const SharedTrace& trace);
+ArrowTable processes_table(const SharedTrace& trace);
+ArrowTable devices_table(const SharedTrace& trace);
+ArrowTable steps_table(const SharedTrace& trace);
+ArrowTable memory_table(const SharedTrace& trace);
+ArrowTable counters_table(const SharedTrace& trace);
+ArrowTable flows_table(const SharedTrace& trace);
+ArrowTable metadata_table(const SharedTrace& trace);
 
 // What only some events have; `event` names the event, and is in each table at most once, except in that of tensors.
-Table operators_table(const SharedTrace& trace);
-Table tensors_table(const SharedTrace& trace);
-Table stacks_table(const SharedTrace& trace);
-Table sources_table(const SharedTrace& trace);
-Table kernels_table(const SharedTrace& trace);
-Table graph_nodes_table(const SharedTrace& trace);
-Table copies_table(const SharedTrace& trace);
-Table syncs_table(const SharedTrace& trace);
-Table collectives_table(const SharedTrace& trace);
-Table lanes_table(const SharedTrace& trace);
-Table categories_table(const SharedTrace& trace);
-Table arguments_table(const SharedTrace& trace);
+ArrowTable operators_table(const SharedTrace& trace);
+ArrowTable tensors_table(const SharedTrace& trace);
+ArrowTable stacks_table(const SharedTrace& trace);
+ArrowTable sources_table(const SharedTrace& trace);
+ArrowTable kernels_table(const SharedTrace& trace);
+ArrowTable graph_nodes_table(const SharedTrace& trace);
+ArrowTable copies_table(const SharedTrace& trace);
+ArrowTable syncs_table(const SharedTrace& trace);
+ArrowTable collectives_table(const SharedTrace& trace);
+ArrowTable lanes_table(const SharedTrace& trace);
+ArrowTable categories_table(const SharedTrace& trace);
+ArrowTable arguments_table(const SharedTrace& trace);
 
 struct NamedTable {
   std::string_view name;
-  Table (*make)(const SharedTrace& trace);
+  ArrowTable (*make)(const SharedTrace& trace);
 };
 // In the order in which people are shown them.
 const std::vector<NamedTable>& all_tables();
