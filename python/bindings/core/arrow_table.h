@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bindings/core/arrow_abi.h"
+#include "trace/columns.h"
 
 namespace telltale::python {
 
@@ -22,6 +24,8 @@ struct ArrowColumn {
   std::vector<std::shared_ptr<const void>> buffers;
   std::vector<ArrowColumn> children;              // of lists: their elements
   std::shared_ptr<const ArrowColumn> dictionary;  // the texts that this column's numbers stand for, or nothing
+  std::string_view text;                          // what it holds, for docs/python.md
+  Unit unit = Unit::kNone;
 };
 
 struct ArrowTable {

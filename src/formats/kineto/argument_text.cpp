@@ -40,14 +40,14 @@ void ArgumentText::write(EventId event, TextWriter& out) {
   write_source(event, object);
   write_device_work(event, object);
   if (const CollectiveInfo* info = details_.collectives.find(event)) write_collective(*info, object);
-  const StringId* others = details_.others.find(event);
+  const StringId* others = details_.other_arguments.find(event);
   if (others == nullptr) return;
   if (json_.valid(*others).empty()) ++unwritable_;
   object.members(json_.members(*others));
 }
 
 bool ArgumentText::write_bare_value(EventId event, TextWriter& out) {
-  const StringId* others = details_.others.find(event);
+  const StringId* others = details_.other_arguments.find(event);
   if (others == nullptr) return false;
   const std::string_view text = json_.valid(*others);
   if (text.empty() || text.starts_with('{')) return false;
@@ -86,7 +86,7 @@ void ArgumentText::write_operator(EventId event, ObjectText& object) {
       start(object, ArgumentKey::kForwardThread) << info->forward_thread;
     if (info->inputs != OperatorInfo::kNoInputs) write_inputs(trace_.operator_inputs[info->inputs], object);
   }
-  if (const OperatorStack* stack = details_.stacks.find(event)) {
+  if (const OperatorStack* stack = details_.operator_stacks.find(event)) {
     const bool has_modules = stack->module_hierarchy != kEmptyString;
     if (stack->call_stack != kEmptyString || !has_modules)
       add_text(object, ArgumentKey::kCallStack, trace_.strings[stack->call_stack]);

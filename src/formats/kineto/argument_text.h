@@ -7,7 +7,7 @@
 #include "formats/kineto/checked_json.h"
 #include "formats/kineto/object_text.h"
 #include "formats/output/text_writer.h"
-#include "trace/detail_walks.h"
+#include "trace/details.h"
 #include "trace/trace.h"
 
 namespace telltale::kineto {
