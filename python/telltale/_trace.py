@@ -130,19 +130,21 @@ class Trace:
 
         return _core.table_names()
 
+    # Tables: written by tools/tables-page.
+
     @property
     def operators(self) -> _core.Table:
-        """Sequence number, forward thread and inputs (as JSON) of operators."""
+        """Arguments of operators, and their place in autograd."""
         return self._core.table("operators")
 
     @property
     def tensors(self) -> _core.Table:
-        """Shape and type of each tensor that an operator was given, one a row."""
+        """A row for each tensor with dimensions that an operator was given."""
         return self._core.table("tensors")
 
     @property
     def stacks(self) -> _core.Table:
-        """Call stacks of operators, as recorders without Python events write them."""
+        """Where operators were called from, as recorders without Python events write it."""
         return self._core.table("stacks")
 
     @property
@@ -152,17 +154,17 @@ class Trace:
 
     @property
     def kernels(self) -> _core.Table:
-        """How kernels were launched: grid, block, registers, shared memory, occupancy."""
+        """How kernels were launched."""
         return self._core.table("kernels")
 
     @property
     def graph_nodes(self) -> _core.Table:
-        """Nodes of CUDA graphs."""
+        """Device work that is a node of a CUDA graph."""
         return self._core.table("graph_nodes")
 
     @property
     def copies(self) -> _core.Table:
-        """Bytes and direction of copies and fills."""
+        """Copies and fills: how much, from where and to where."""
         return self._core.table("copies")
 
     @property
@@ -176,59 +178,61 @@ class Trace:
         return self._core.table("collectives")
 
     @property
-    def arguments(self) -> _core.Table:
-        """What else the file says of events, as JSON."""
-        return self._core.table("arguments")
-
-    @property
     def categories(self) -> _core.Table:
-        """The categories of events whose category no kind stands for."""
+        """Categories of events that no kind stands for."""
         return self._core.table("categories")
 
     @property
+    def arguments(self) -> _core.Table:
+        """What the file says of events and no other column holds."""
+        return self._core.table("arguments")
+
+    @property
     def lanes(self) -> _core.Table:
-        """Events that overlap another one of their track without being inside it."""
+        """Events that overlap another of their track without being inside it."""
         return self._core.table("lanes")
 
     @property
     def memory(self) -> _core.Table:
-        """Allocations (positive bytes) and frees (negative bytes), by time."""
+        """Allocations and frees, by time."""
         return self._core.table("memory")
 
     @property
     def counters(self) -> _core.Table:
-        """Values of counters."""
+        """Values of counters, by series and time."""
         return self._core.table("counters")
 
     @property
     def flows(self) -> _core.Table:
-        """Links between events that the file draws and that no other column says."""
+        """Links that the file draws and that no `cause` already says."""
         return self._core.table("flows")
 
     @property
     def steps(self) -> _core.Table:
-        """The steps that the recorder marked."""
+        """Steps that the file marks, by start."""
         return self._core.table("steps")
 
     @property
     def tracks(self) -> _core.Table:
-        """Threads, streams and other lines of events."""
+        """Threads, streams and whatever else events stand on."""
         return self._core.table("tracks")
 
     @property
     def processes(self) -> _core.Table:
-        """Processes."""
+        """What the tracks belong to."""
         return self._core.table("processes")
 
     @property
     def devices(self) -> _core.Table:
-        """Devices, as far as the file describes them."""
+        """Those with events or properties."""
         return self._core.table("devices")
 
     @property
     def metadata(self) -> _core.Table:
-        """Other top-level values of the file, as JSON."""
+        """Other values of the file's header."""
         return self._core.table("metadata")
+
+    # End of tables.
 
     def __repr__(self) -> str:
         return f"<telltale.Trace {self.path!r}: {self._info.events:,} events, {self._info.duration_ns / 1e6:,.1f} ms>"

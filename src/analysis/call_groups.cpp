@@ -4,7 +4,6 @@ namespace telltale {
 namespace {
 
 constexpr CallGroups::Group kFree = UINT32_MAX;
-constexpr std::string_view kStepPrefix = "ProfilerStep#";
 constexpr std::string_view kStepName = "ProfilerStep*";  // as torch.profiler calls all of them together
 
 bool is_annotation(Kind kind) { return kind == Kind::kAnnotation || kind == Kind::kDeviceAnnotation; }
@@ -64,7 +63,7 @@ void CallGroups::grow() {
 StringId CallGroups::shown_name(EventId event) {
   const StringId name = trace_.events.name[event];
   if (!is_annotation(trace_.events.kind[event])) return name;
-  if (!trace_.strings[name].starts_with(kStepPrefix)) return name;
+  if (!is_step_name(trace_.strings[name])) return name;
   if (!step_name_) step_name_ = name;
   return *step_name_;
 }

@@ -11,7 +11,7 @@
 
 #include "analysis/call_stacks.h"
 #include "analysis/key_averages.h"
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 #include "trace/trace.h"
 
 namespace telltale {

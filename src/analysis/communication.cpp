@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analysis/work_class.h"
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 
 namespace telltale {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "analysis/host_work.h"
 #include "base/merge_runs.h"
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 
 namespace telltale {
 namespace {

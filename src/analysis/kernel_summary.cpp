@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analysis/operator_work.h"
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 
 namespace telltale {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "analysis/call_stacks.h"
 #include "analysis/host_timeline.h"
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 
 namespace telltale {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/host_work.h"
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 
 namespace telltale {
 namespace {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 
 namespace telltale {
 

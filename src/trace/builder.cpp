@@ -1,7 +1,6 @@
 #include "trace/builder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <set>
@@ -9,10 +8,10 @@
 
 #include "base/merge_runs.h"
 #include "base/parallel.h"
+#include "trace/event_order.h"
 #include "trace/flows.h"
 #include "trace/linking.h"
 #include "trace/nesting.h"
-#include "trace/row_order.h"
 #include "trace/track_list.h"
 #include "trace/translator.h"
 
@@ -21,7 +20,6 @@ namespace {
 
 // A clock that shows at least so much (1973) shows the time of day, not the time since some start.
 constexpr Nanoseconds kEarliestWallClock = 100'000'000'000'000'000;
-constexpr std::string_view kStepPrefix = "ProfilerStep#";
 
 // The building of one trace, step by step: each member function is one step, in the order of run().
 class Assembly {
@@ -37,7 +35,7 @@ class Assembly {
     translate_rows();
     find_origin(clock_epoch_ns);
     make_tracks(translator_, labels, trace_);
-    event_of_row_ = order_rows(batches_, origin_, trace_, threads_);
+    event_of_row_ = order_events(batches_, origin_, trace_, threads_);
     nest_rows();
     add_details();
     order_counters();
@@ -113,23 +111,23 @@ class Assembly {
   EventId event_of(std::size_t batch, BatchRow row) const { return event_of_row_[first_row_[batch] + row]; }
 
   // One side table of the batches to that of the trace, in the order of the events.
-  template <typename Detail, typename Translate>
-  void fill(SideTable<Detail>& table, std::vector<BatchDetail<Detail>> EventBatch::* member, Translate translate) {
+  template <typename Detail>
+  void fill(SideTable<Detail>& table, auto table_of, auto description) {
     struct Entry {
       EventId event;
       Detail detail;
     };
     std::size_t count = 0;
-    for (const EventBatch& batch : batches_) count += (batch.*member).size();
+    for (const EventBatch& batch : batches_) count += table_of(batch).size();
     std::vector<Entry> entries;
     entries.reserve(count);
     for (std::size_t b = 0; b < batches_.size(); ++b) {
       translator_.select(*batches_[b].names);
-      for (BatchDetail<Detail>& detail : batches_[b].*member) {
-        translate(detail.detail);
+      for (BatchDetail<Detail>& detail : table_of(batches_[b])) {
+        change_ids(detail.detail, description, translator_);
         entries.push_back({event_of(b, detail.row), detail.detail});
       }
-      batches_[b].*member = {};
+      table_of(batches_[b]) = {};
     }
     merge_runs(std::span(entries), [](const Entry& a, const Entry& b) { return a.event < b.event; });
     table.reserve(count);
@@ -162,31 +160,10 @@ void Assembly::nest_rows() {
 }
 
 void Assembly::fill_side_tables() {
-  const auto as_it_is = [](auto&) {};
-  const auto string = [&](StringId& id) { id = translator_.string(id); };
-  fill(trace_.operators, &EventBatch::operators,
-       [&](OperatorInfo& info) { info.inputs = translator_.operator_inputs(info.inputs); });
-  fill(trace_.operator_stacks, &EventBatch::operator_stacks, [&](OperatorStack& stack) {
-    string(stack.call_stack);
-    string(stack.module_hierarchy);
+  for_each_side_table([&](const TableInfo& info, auto table_of, auto description) {
+    if (!info.is_worked_out) fill(table_of(trace_), table_of, description);
   });
-  fill(trace_.sources, &EventBatch::sources,
-       [&](std::uint32_t& location) { location = translator_.source_location(location); });
-  fill(trace_.kernels, &EventBatch::kernels,
-       [&](KernelInfo& info) { info.launch = translator_.kernel_launch(info.launch); });
-  fill(trace_.graph_nodes, &EventBatch::graph_nodes, as_it_is);
-  fill(trace_.copies, &EventBatch::copies, as_it_is);
-  fill(trace_.syncs, &EventBatch::syncs, [&](SyncInfo& sync) { string(sync.kind); });
-  fill(trace_.collectives, &EventBatch::collectives, [&](CollectiveInfo& info) {
-    for (StringId* id : {&info.collective, &info.dtype, &info.group_name, &info.group_description, &info.group_ranks,
-                         &info.in_split, &info.out_split})
-      string(*id);
-  });
-  fill(trace_.categories, &EventBatch::categories, string);
-  fill(trace_.other_arguments, &EventBatch::other_arguments, string);
-  trace_.operator_inputs = translator_.take_operator_inputs();
-  trace_.kernel_launches = translator_.take_kernel_launches();
-  trace_.source_locations = translator_.take_source_locations();
+  translator_.take_shared_rows(trace_);
 }
 
 // Three jobs that need nothing of one another; only the first one touches the strings.
@@ -333,13 +310,7 @@ void Assembly::order_counters() {
 void Assembly::find_steps() {
   std::map<StringId, std::int64_t> step_numbers;
   for (StringId id = 0; id < trace_.strings.size(); ++id) {
-    std::string_view text = trace_.strings[id];
-    if (!text.starts_with(kStepPrefix)) continue;
-    text.remove_prefix(kStepPrefix.size());
-    std::int64_t number = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-    if (is_number && !text.starts_with('-')) step_numbers.emplace(id, number);
+    if (const auto number = step_number(trace_.strings[id])) step_numbers.emplace(id, *number);
   }
   if (step_numbers.empty()) return;
   const Events& events = trace_.events;

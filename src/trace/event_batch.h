@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/interned_values.h"
+#include "trace/row_ids.h"
 #include "trace/trace.h"
 
 namespace telltale {
@@ -33,23 +34,6 @@ inline std::uint64_t hash_value(const TrackKey& key) {
   return hash_with(hash, static_cast<std::uint64_t>(key.kind));
 }
 
-inline std::uint64_t hash_value(const OperatorInputs& inputs) {
-  return hash_with(hash_with(0, std::uint64_t{inputs.shapes} << 32 | inputs.strides),
-                   std::uint64_t{inputs.types} << 32 | inputs.concrete);
-}
-
-inline std::uint64_t hash_value(const KernelLaunch& launch) {
-  std::uint64_t hash = static_cast<std::uint32_t>(launch.registers_per_thread);
-  for (const std::int32_t size : launch.grid) hash = hash_with(hash, static_cast<std::uint32_t>(size));
-  for (const std::int32_t size : launch.block) hash = hash_with(hash, static_cast<std::uint32_t>(size));
-  return hash_with(hash, static_cast<std::uint32_t>(launch.shared_memory_bytes));
-}
-
-inline std::uint64_t hash_value(const SourceLocation& location) {
-  return hash_with(hash_with(0, std::uint64_t{location.file} << 32 | location.function),
-                   static_cast<std::uint32_t>(location.line));
-}
-
 struct FlowKind {
   StringId category = kEmptyString, name = kEmptyString;
   bool operator==(const FlowKind&) const = default;
@@ -68,12 +52,10 @@ struct FlowPlace {
 inline std::uint64_t hash_value(const FlowPlace& place) { return hash_value(TrackKey{place.process, place.thread}); }
 
 // What one reading thread numbers for itself: equal strings, tracks, operator inputs and launches are stored once.
-struct LocalNames {
+// Texts in them are ids of `strings`.
+struct LocalNames : SharedRows<InternedValues> {
   InternedStrings strings;
   InternedValues<TrackKey> tracks;
-  InternedValues<OperatorInputs> operator_inputs;  // strings are ids of this table
-  InternedValues<KernelLaunch> kernel_launches;
-  InternedValues<SourceLocation> source_locations;  // strings are ids of this table
   InternedValues<FlowKind> flow_kinds;
   InternedValues<FlowPlace> flow_places;
 };
@@ -100,6 +82,8 @@ struct BatchDetail {
   BatchRow row = 0;
   Detail detail{};
 };
+template <typename Detail>
+using BatchDetails = std::vector<BatchDetail<Detail>>;
 
 struct BatchMemoryEvent {
   Nanoseconds time = 0;
@@ -133,21 +117,12 @@ struct BatchFlowPoint {
   bool binds_to_next = false;
 };
 
-struct EventBatch {
+// Texts and numbers of shared rows in its side tables are those of `names`.
+struct EventBatch : SideTables<BatchDetails> {
   const LocalNames* names = nullptr;
   std::vector<BatchEvent> events;
   std::vector<std::uint64_t> offsets;  // byte offset of each event, for anomalies found later
   std::vector<BatchLink> links;
-  std::vector<BatchDetail<OperatorInfo>> operators;  // inputs: index of LocalNames::operator_inputs
-  std::vector<BatchDetail<OperatorStack>> operator_stacks;
-  std::vector<BatchDetail<std::uint32_t>> sources;  // index of LocalNames::source_locations
-  std::vector<BatchDetail<KernelInfo>> kernels;     // launch: index of LocalNames::kernel_launches
-  std::vector<BatchDetail<GraphNode>> graph_nodes;
-  std::vector<BatchDetail<CopyInfo>> copies;
-  std::vector<BatchDetail<SyncInfo>> syncs;
-  std::vector<BatchDetail<CollectiveInfo>> collectives;
-  std::vector<BatchDetail<StringId>> categories;
-  std::vector<BatchDetail<StringId>> other_arguments;
   std::vector<BatchMemoryEvent> memory;
   std::vector<BatchCounter> counters;
   std::vector<BatchFlowPoint> flows;

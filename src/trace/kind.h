@@ -1,6 +1,8 @@
 // What an event is: the vocabulary that all of Telltale speaks, whatever tool wrote the trace.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -28,6 +30,11 @@ enum class Kind : std::uint8_t {
   kOther,             // host work of a category we do not know
 };
 inline constexpr int kKindCount = static_cast<int>(Kind::kOther) + 1;
+inline constexpr std::array kKinds = [] {
+  std::array<Kind, kKindCount> kinds{};
+  for (int i = 0; i < kKindCount; ++i) kinds[static_cast<std::size_t>(i)] = static_cast<Kind>(i);
+  return kinds;
+}();
 
 // "operator", "annotation", …: the word that JSON output and the command line use.
 std::string_view name_of(Kind kind);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trace/nesting.h"
+#include "trace/row_ids.h"
 
 namespace telltale {
 namespace {
@@ -21,19 +22,21 @@ bool is_in(const std::vector<Interval>& windows, Nanoseconds time) {
 template <typename Value>
 class KeptValues {
  public:
-  explicit KeptValues(const std::vector<Value>& all) : all_(all), kept_id_(all.size(), kUnknown) {}
-
+  void choose_from(const std::vector<Value>& all) {
+    all_ = &all;
+    kept_id_.assign(all.size(), kUnknown);
+  }
   std::uint32_t keep(std::uint32_t id) {
     if (kept_id_[id] == kUnknown) {
       kept_id_[id] = static_cast<std::uint32_t>(kept_.size());
-      kept_.push_back(all_[id]);
+      kept_.push_back((*all_)[id]);
     }
     return kept_id_[id];
   }
   std::vector<Value> take() { return std::move(kept_); }
 
  private:
-  const std::vector<Value>& all_;
+  const std::vector<Value>* all_ = nullptr;
   std::vector<std::uint32_t> kept_id_;
   std::vector<Value> kept_;
 };
@@ -46,7 +49,9 @@ class Slicing {
         selection_(selection),
         string_(whole.strings.size(), kUnknown),
         event_(whole.events.size(), kNoEvent),
-        track_(whole.tracks.size(), kUnknown) {}
+        track_(whole.tracks.size(), kUnknown) {
+    for_each_shared_list([&](const TableInfo&, auto rows_in, auto) { rows_in(shared_).choose_from(rows_in(whole)); });
+  }
 
   Trace run() {
     find_origin();
@@ -60,6 +65,16 @@ class Slicing {
     return std::move(part_);
   }
 
+  // What becomes of the ids in a row; see change_ids().
+  StringId string(StringId id) {
+    if (string_[id] == kUnknown) string_[id] = part_.strings.intern(whole_.strings[id]);
+    return string_[id];
+  }
+  template <SharedRow Row>
+  std::uint32_t shared_row(std::uint32_t id, RowOf<Row>) {
+    return shared_rows<Row>(shared_).keep(id);
+  }
+
  private:
   void find_origin();
   void copy_what_is_about_the_file();
@@ -70,10 +85,6 @@ class Slicing {
   void keep_counters();
   void nest_events();
 
-  StringId string(StringId id) {
-    if (string_[id] == kUnknown) string_[id] = part_.strings.intern(whole_.strings[id]);
-    return string_[id];
-  }
   EventId event(EventId id) const { return id == kNoEvent ? kNoEvent : event_[id]; }
   // Device work whose launch is gone still belongs to its operator.
   EventId kept_cause(EventId id) const {
@@ -82,14 +93,13 @@ class Slicing {
   }
   bool keeps_time(Nanoseconds time) const { return is_in(selection_.windows, time); }
 
-  template <typename Row, typename Translate>
-  void keep_rows(SideTable<Row> Trace::* member, Translate translate) {
-    const SideTable<Row>& table = whole_.*member;
-    for (std::size_t i = 0; i < table.size(); ++i) {
-      if (!selection_.events[table.event(i)]) continue;
-      Row row = table.row(i);
-      translate(row);
-      (part_.*member).append(event_[table.event(i)], row);
+  template <typename Row>
+  void keep_rows(const SideTable<Row>& from, SideTable<Row>& to, auto description) {
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      if (!selection_.events[from.event(i)]) continue;
+      Row row = from.row(i);
+      change_ids(row, description, *this);
+      to.append(event_[from.event(i)], row);
     }
   }
 
@@ -100,6 +110,7 @@ class Slicing {
   std::vector<StringId> string_;  // new ids by old ones, likewise below
   std::vector<EventId> event_;
   std::vector<TrackId> track_;
+  SharedRows<KeptValues> shared_;
 };
 
 void Slicing::find_origin() {
@@ -149,8 +160,7 @@ void Slicing::keep_tracks() {
       if (process[track.process] == kUnknown) {
         process[track.process] = static_cast<ProcessId>(part_.processes.size());
         Process& kept = part_.processes.emplace_back(whole_.processes[track.process]);
-        kept.name = string(kept.name);
-        kept.labels = string(kept.labels);
+        change_ids(kept, RowOf<Process>{}, *this);
       }
       track.process = process[track.process];
       track.name = string(track.name);
@@ -208,33 +218,13 @@ void Slicing::nest_events() {
 }
 
 void Slicing::keep_side_tables() {
-  const auto as_it_is = [](const auto&) {};
-  const auto translate = [&](auto&... ids) { ((ids = string(ids)), ...); };
-  KeptValues inputs(whole_.operator_inputs);
-  KeptValues launches(whole_.kernel_launches);
-  KeptValues locations(whole_.source_locations);
-  keep_rows(&Trace::operators, [&](OperatorInfo& info) {
-    if (info.inputs != OperatorInfo::kNoInputs) info.inputs = inputs.keep(info.inputs);
+  for_each_side_table([&](const TableInfo& info, auto table_of, auto description) {
+    if (!info.is_worked_out) keep_rows(table_of(whole_), table_of(part_), description);
   });
-  keep_rows(&Trace::operator_stacks,
-            [&](OperatorStack& stack) { translate(stack.call_stack, stack.module_hierarchy); });
-  keep_rows(&Trace::sources, [&](std::uint32_t& location) { location = locations.keep(location); });
-  keep_rows(&Trace::kernels, [&](KernelInfo& info) { info.launch = launches.keep(info.launch); });
-  keep_rows(&Trace::graph_nodes, as_it_is);
-  keep_rows(&Trace::copies, as_it_is);
-  keep_rows(&Trace::syncs, [&](SyncInfo& sync) { translate(sync.kind); });
-  keep_rows(&Trace::collectives, [&](CollectiveInfo& info) {
-    translate(info.collective, info.dtype, info.group_name, info.group_description, info.group_ranks, info.in_split,
-              info.out_split);
+  for_each_shared_list([&](const TableInfo&, auto rows_in, auto description) {
+    rows_in(part_) = rows_in(shared_).take();
+    for (auto& row : rows_in(part_)) change_ids(row, description, *this);
   });
-  keep_rows(&Trace::categories, translate);
-  keep_rows(&Trace::other_arguments, translate);
-
-  part_.operator_inputs = inputs.take();
-  for (OperatorInputs& kept : part_.operator_inputs) translate(kept.shapes, kept.strides, kept.types, kept.concrete);
-  part_.kernel_launches = launches.take();
-  part_.source_locations = locations.take();
-  for (SourceLocation& kept : part_.source_locations) translate(kept.file, kept.function);
 }
 
 void Slicing::keep_memory() {

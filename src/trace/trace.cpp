@@ -1,18 +1,38 @@
 #include "trace/trace.h"
 
 #include <algorithm>
+#include <charconv>
+#include <concepts>
+#include <system_error>
 
 namespace telltale {
 namespace {
+
+constexpr std::string_view kStepPrefix = "ProfilerStep#";
 
 template <typename Value>
 std::size_t bytes_of(const std::vector<Value>& column) {
   return column.capacity() * sizeof(Value);
 }
 
-template <typename... Columns>
-std::size_t total_bytes(const Columns&... columns) {
-  return (bytes_of(columns) + ... + 0);
+// Resident bytes of a table that is kept as columns.
+template <typename Table>
+struct ColumnBytes {
+  const Table& table;
+  std::size_t bytes = 0;
+
+  void number(auto column, const ColumnInfo&) { bytes += bytes_of(table.*column); }
+  void text(auto column, const ColumnInfo&) { bytes += bytes_of(table.*column); }
+  void choice(auto column, const auto&, const ColumnInfo&) { bytes += bytes_of(table.*column); }
+  void index(auto column, auto, const ColumnInfo&) { bytes += bytes_of(table.*column); }
+  void event(auto column, const ColumnInfo&) { bytes += bytes_of(table.*column); }
+};
+
+template <typename Table>
+std::size_t bytes_of_columns(const Table& table) {
+  ColumnBytes<Table> columns{table};
+  describe(columns, RowOf<Table>{});
+  return columns.bytes;
 }
 
 }  // namespace
@@ -51,6 +71,19 @@ std::string_view name_of(MemorySpace space) {
   return "";
 }
 
+bool is_step_name(std::string_view name) { return name.starts_with(kStepPrefix); }
+
+std::optional<std::int64_t> step_number(std::string_view name) {
+  if (!is_step_name(name)) return std::nullopt;
+  name.remove_prefix(kStepPrefix.size());
+  std::int64_t number = 0;
+  const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool is_number = parsed.ec == std::errc() && parsed.ptr == name.data() + name.size();
+  return is_number && !name.starts_with('-') ? std::optional(number) : std::nullopt;
+}
+
+std::string step_name(std::int64_t number) { return std::string(kStepPrefix) + std::to_string(number); }
+
 void MemoryEvents::reserve(std::size_t rows) {
   time.reserve(rows);
   address.reserve(rows);
@@ -79,7 +112,7 @@ EventId Trace::ancestor(EventId event, Kind kind) const {
 }
 
 const std::string* Trace::metadata_named(std::string_view name) const {
-  const auto pair = std::ranges::find(metadata, name, &std::pair<std::string, std::string>::first);
+  const auto pair = std::ranges::find(metadata, name, &MetadataValue::first);
   return pair != metadata.end() ? &pair->second : nullptr;
 }
 
@@ -102,15 +135,11 @@ EventId Trace::operator_of(EventId event) const {
 
 std::size_t Trace::memory_bytes() const {
   std::size_t bytes = strings.memory_bytes();
-  bytes +=
-      total_bytes(events.start, events.duration, events.name, events.kind, events.track, events.parent, events.cause);
-  bytes += total_bytes(tracks, processes, devices, steps, operator_inputs, kernel_launches, source_locations, flows);
-  bytes += operators.memory_bytes() + operator_stacks.memory_bytes() + sources.memory_bytes() + kernels.memory_bytes() +
-           graph_nodes.memory_bytes() + copies.memory_bytes() + syncs.memory_bytes() + collectives.memory_bytes() +
-           lanes.memory_bytes() + categories.memory_bytes() + other_arguments.memory_bytes();
-  bytes += total_bytes(memory.time, memory.address, memory.bytes, memory.total_allocated, memory.total_reserved,
-                       memory.device, memory.track, memory.event, memory.pool);
-  bytes += total_bytes(counters.time, counters.value, counters.series);
+  bytes += bytes_of_columns(events) + bytes_of_columns(memory) + bytes_of_columns(counters);
+  for_each_side_table([&](const TableInfo&, auto table_of, auto) { bytes += table_of(*this).memory_bytes(); });
+  for_each_list([&]<typename Row>(const TableInfo&, auto rows_in, RowOf<Row>) {
+    if constexpr (!std::same_as<Row, MetadataValue>) bytes += bytes_of(rows_in(*this));
+  });
   for (const auto& [name, text] : metadata) bytes += name.capacity() + text.capacity();
   return bytes;
 }

@@ -7,7 +7,6 @@
 // therefore one run of ids, and `parent` is always a smaller id of the same track.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,17 +17,14 @@
 #include "base/interned_strings.h"
 #include "base/time.h"
 #include "trace/anomalies.h"
+#include "trace/columns.h"
+#include "trace/details.h"
 #include "trace/kind.h"
-#include "trace/side_table.h"
+#include "trace/places.h"
 
 namespace telltale {
 
-using TrackId = std::uint32_t;
-using ProcessId = std::uint32_t;  // an index of Trace::processes, not the system's pid
-using DeviceId = std::int32_t;    // as the recorder numbers devices; kHost for the CPU
-using StepId = std::int32_t;      // an index of Trace::steps
-
-inline constexpr DeviceId kHost = -1;
+using StepId = std::int32_t;  // an index of Trace::steps
 inline constexpr StepId kNoStep = -1;
 
 struct Events {
@@ -51,125 +47,44 @@ struct Events {
   Nanoseconds end(EventId event) const { return start[event] + duration[event]; }
 };
 
-enum class TrackKind : std::uint8_t { kThread, kStream, kAsync, kCounter, kRecording };
-std::string_view name_of(TrackKind kind);
+constexpr void describe(auto& columns, RowOf<Events>) {
+  columns.number(&Events::start,
+                 {.name = "start_ns", .text = "from the start of the trace", .unit = Unit::kNanoseconds});
+  columns.number(&Events::duration, {.name = "duration_ns", .text = "never negative", .unit = Unit::kNanoseconds});
+  columns.text(&Events::name, {.name = "name", .text = "as the recorder calls it", .null = Null::kNever});
+  columns.choice(&Events::kind, kKinds,
+                 {.name = "kind", .text = "`operator`, `kernel`, `memcpy`, `python` and others"});
+  columns.index(&Events::track, RowOf<Track>{}, {.name = "track", .text = "a row of `tracks`"});
+  columns.event(&Events::parent, {.name = "parent", .text = "the innermost event around it on its track"});
+  columns.event(&Events::cause,
+                {.name = "cause", .text = "the launch of device work, the forward operator of a backward one"});
+}
+static_assert(describes_all_members<Events>);
 
-// Everything of one process, thread or stream number, kind and device.
-struct Track {
-  StringId name = kEmptyString;  // "thread 425 (pt_autograd_0)", "stream 7"; made up from the id when none is given
-  TrackKind kind = TrackKind::kThread;
-  ProcessId process = 0;
-  DeviceId device = kHost;      // of a stream
-  std::int64_t native_id = 0;   // the system's thread id or the stream's number; 0 when the file has text
-  std::int64_t sort_index = 0;  // where the recorder wants it shown
-  EventId first_event = 0;      // its events are [first_event, first_event + event_count)
-  EventId event_count = 0;
-};
-
-struct Process {
-  StringId name = kEmptyString;
-  StringId labels = kEmptyString;
-  std::int64_t native_id = 0;  // the pid; 0 when the file has text instead
-  std::int64_t sort_index = 0;
-};
-
-struct Device {
-  DeviceId id = 0;
-  std::string name;  // empty when the file does not say
-  std::optional<std::int64_t> memory_bytes;
-  std::optional<int> compute_major, compute_minor;
-  std::optional<int> multiprocessors, warp_size;
-  std::optional<int> max_threads_per_multiprocessor;
-  std::optional<std::int64_t> registers_per_multiprocessor, shared_memory_per_multiprocessor;
-};
-
-// A ProfilerStep mark.
+// A mark that torch.profiler leaves: an annotation named "ProfilerStep#7".
 struct Step {
   std::int64_t index = 0;  // the number in its name
   EventId event = kNoEvent;
   Nanoseconds start = 0;
   Nanoseconds duration = 0;
 };
+constexpr void describe(auto& columns, RowOf<Step>) {
+  columns.number(&Step::index, {.name = "step", .text = "the number in its name", .rises = true});
+  columns.index(&Step::event, RowOf<Events>{},
+                {.name = "event", .text = "the `ProfilerStep#` annotation", .null = Null::kNoRow});
+  columns.number(
+      &Step::start,
+      {.name = "start_ns", .text = "from the start of the trace", .unit = Unit::kNanoseconds, .rises = true});
+  columns.number(&Step::duration, {.name = "duration_ns", .text = "of the annotation", .unit = Unit::kNanoseconds});
+}
+static_assert(describes_all_members<Step>);
 
-// The arguments of an operator call; equal ones are stored once. Each is compact JSON text as the recorder wrote
-// it, a list with one element an argument; kEmptyString when it was not recorded. See shapes.h to read them.
-struct OperatorInputs {
-  StringId shapes = kEmptyString;    // [[16,1000],[],[]]
-  StringId strides = kEmptyString;   // [[1000,1],[],[]]
-  StringId types = kEmptyString;     // ["float","Scalar",""]
-  StringId concrete = kEmptyString;  // ["","2",""]
-  auto operator<=>(const OperatorInputs&) const = default;
-};
-
-struct OperatorInfo {
-  static constexpr std::uint32_t kNoInputs = UINT32_MAX;
-  static constexpr std::int64_t kNoSequence = -1;
-  std::uint32_t inputs = kNoInputs;     // index of Trace::operator_inputs
-  std::uint32_t forward_thread = 0;     // > 0 only on backward operators; torch's own numbering
-  std::int64_t sequence = kNoSequence;  // autograd's sequence number
-};
-
-// How a kernel was launched; equal launches are stored once.
-struct KernelLaunch {
-  std::array<std::int32_t, 3> grid{}, block{};
-  std::int32_t registers_per_thread = -1;  // -1: not recorded, likewise below
-  std::int32_t shared_memory_bytes = -1;
-  std::int32_t occupancy_percent = -1;
-  float blocks_per_multiprocessor = -1;
-  float warps_per_multiprocessor = -1;
-  auto operator<=>(const KernelLaunch&) const = default;
-};
-
-struct KernelInfo {
-  std::uint32_t launch = 0;  // index of Trace::kernel_launches
-};
-
-// A node of a CUDA graph.
-struct GraphNode {
-  std::int64_t graph = 0;
-  std::int64_t node = 0;
-};
-
-enum class MemorySpace : std::uint8_t { kUnknown, kPageable, kPinned, kDevice, kArray, kManaged };
-std::string_view name_of(MemorySpace space);
-
-struct CopyInfo {
-  std::int64_t bytes = -1;                   // -1: not recorded
-  MemorySpace from = MemorySpace::kUnknown;  // of a memset: unknown
-  MemorySpace to = MemorySpace::kUnknown;
-};
-
-struct SyncInfo {
-  StringId kind = kEmptyString;  // "Stream Wait Event", "Context Sync"
-  std::int64_t wait_on_stream = -1;
-  std::int64_t wait_on_event = -1;
-};
-
-// Where an operator was called from, as recorders without Python events write it.
-struct OperatorStack {
-  StringId call_stack = kEmptyString;  // frames joined by ";", innermost first
-  StringId module_hierarchy = kEmptyString;
-};
-
-// A place in a program's source; equal ones are stored once.
-struct SourceLocation {
-  StringId file = kEmptyString, function = kEmptyString;
-  std::int32_t line = 0;  // 0: not recorded
-  auto operator<=>(const SourceLocation&) const = default;
-};
-
-struct CollectiveInfo {
-  StringId collective = kEmptyString;  // "allreduce"
-  StringId dtype = kEmptyString;
-  StringId group_name = kEmptyString, group_description = kEmptyString;
-  StringId group_ranks = kEmptyString;  // compact JSON text
-  StringId in_split = kEmptyString, out_split = kEmptyString;
-  std::int64_t in_elements = -1, out_elements = -1;  // -1: not recorded, likewise below
-  std::int64_t group_size = -1;
-  std::int64_t rank = -1, source_rank = -1, destination_rank = -1;
-  std::int64_t sequence = -1;
-  std::int8_t is_async = -1;
-};
+// Whether an annotation of this name marks a step, whatever follows "ProfilerStep#".
+bool is_step_name(std::string_view name);
+// The number in the name of a step; nothing where it is none, or is not a number from 0 on.
+std::optional<std::int64_t> step_number(std::string_view name);
+// The name of the step with that number.
+std::string step_name(std::int64_t number);
 
 // Allocations (positive bytes) and frees (negative bytes), by time.
 struct MemoryEvents {
@@ -185,6 +100,22 @@ struct MemoryEvents {
   std::size_t size() const { return time.size(); }
   void reserve(std::size_t rows);
 };
+constexpr void describe(auto& columns, RowOf<MemoryEvents>) {
+  using Memory = MemoryEvents;
+  columns.number(&Memory::time, {.name = "time_ns", .text = "from the start of the trace", .unit = Unit::kNanoseconds});
+  columns.number(&Memory::address, {.name = "address", .text = "of the block"});
+  columns.number(&Memory::bytes, {.name = "bytes", .text = "allocated; negative: freed", .unit = Unit::kBytes});
+  columns.number(
+      &Memory::total_allocated,
+      {.name = "total_allocated", .text = "of the device, after it", .unit = Unit::kBytes, .null = Null::kNegative});
+  columns.number(&Memory::total_reserved,
+                 {.name = "total_reserved", .text = "likewise", .unit = Unit::kBytes, .null = Null::kNegative});
+  columns.number(&Memory::device, {.name = "device", .text = "null: the host", .null = Null::kHost});
+  columns.index(&Memory::track, RowOf<Track>{}, {.name = "track", .text = "a row of `tracks`"});
+  columns.event(&Memory::event, {.name = "event", .text = "the innermost one open on that track then"});
+  columns.text(&Memory::pool, {.name = "pool", .text = "of the allocator"});
+}
+static_assert(describes_all_members<MemoryEvents>);
 
 // Values of counters over time, ordered by series, then time.
 struct CounterSeries {
@@ -193,36 +124,92 @@ struct CounterSeries {
   TrackId track = 0;
   std::uint32_t first = 0, count = 0;  // rows of Counters
 };
+constexpr void describe(auto& columns, RowOf<CounterSeries>) {
+  columns.text(&CounterSeries::name, {.name = "counter", .text = "the counter's name"});
+  columns.text(&CounterSeries::series, {.name = "series", .text = "the series within it"});
+  columns.index(&CounterSeries::track, RowOf<Track>{}, {.name = "track", .text = "a row of `tracks`"});
+  columns.number(&CounterSeries::first, {.name = "first", .text = "row of its values", .is_shown = false});
+  columns.number(&CounterSeries::count, {.name = "count", .text = "of its values", .is_shown = false});
+}
+static_assert(describes_all_members<CounterSeries>);
+
 struct Counters {
   std::vector<Nanoseconds> time;
   std::vector<double> value;
   std::vector<CounterSeries> series;
   std::size_t size() const { return time.size(); }
 };
+// Of its values; which series they belong to, the series say.
+constexpr void describe(auto& columns, RowOf<Counters>) {
+  columns.number(&Counters::time,
+                 {.name = "time_ns", .text = "from the start of the trace", .unit = Unit::kNanoseconds});
+  columns.number(&Counters::value, {.name = "value", .text = "from then on"});
+}
 
 // A link that the file draws between two events and that no column above already says.
 struct Flow {
   StringId name = kEmptyString;
   EventId from = kNoEvent, to = kNoEvent;
 };
+constexpr void describe(auto& columns, RowOf<Flow>) {
+  columns.text(&Flow::name, {.name = "name", .text = "as the file has it"});
+  columns.event(&Flow::from, {.name = "from_event", .text = "where it starts"});
+  columns.event(&Flow::to, {.name = "to_event", .text = "where it ends"});
+}
+static_assert(describes_all_members<Flow>);
+
+// A value of the file's header that nothing else holds: its name, and compact JSON.
+using MetadataValue = std::pair<std::string, std::string>;
+constexpr void describe(auto& columns, RowOf<MetadataValue>) {
+  columns.words(&MetadataValue::first, {.name = "name", .text = "its key in the file", .null = Null::kNever});
+  columns.words(&MetadataValue::second, {.name = "value", .text = "as JSON", .null = Null::kNever});
+}
 
 struct ProcessGroup {
   std::string name, description, backend;
   std::int64_t size = 0;
   std::vector<std::int64_t> ranks;
 };
+constexpr void describe(auto& columns, RowOf<ProcessGroup>) {
+  columns.words(&ProcessGroup::name, {.name = "name"});
+  columns.words(&ProcessGroup::description, {.name = "description"});
+  columns.words(&ProcessGroup::backend, {.name = "backend"});
+  columns.number(&ProcessGroup::size, {.name = "size"});
+  columns.list(&ProcessGroup::ranks, {.name = "ranks"});
+}
+static_assert(describes_all_members<ProcessGroup>);
+
 struct Distributed {
   std::string backend, nccl_version;
   std::optional<std::int64_t> rank, world_size;
   std::vector<ProcessGroup> groups;
 };
+// All but its groups.
+constexpr void describe(auto& columns, RowOf<Distributed>) {
+  columns.words(&Distributed::backend, {.name = "backend"});
+  columns.words(&Distributed::nccl_version, {.name = "nccl_version"});
+  columns.maybe(&Distributed::rank, {.name = "rank"});
+  columns.maybe(&Distributed::world_size, {.name = "world_size"});
+}
+static_assert(described_member_count<Distributed>() + 1 == member_count<Distributed>());
 
 // What the recorder was asked to record besides times. Set from the file's flags or from what its events carry.
 struct Recorded {
   bool shapes = false, stacks = false, memory = false, modules = false, flops = false;
 };
+constexpr void describe(auto& columns, RowOf<Recorded>) {
+  columns.flag(&Recorded::shapes, {.name = "shapes"});
+  columns.flag(&Recorded::stacks, {.name = "stacks"});
+  columns.flag(&Recorded::memory, {.name = "memory"});
+  columns.flag(&Recorded::modules, {.name = "modules"});
+  columns.flag(&Recorded::flops, {.name = "flops"});
+}
+static_assert(describes_all_members<Recorded>);
 
-struct Trace {
+template <typename Row>
+using RowList = std::vector<Row>;
+
+struct Trace : SideTables<SideTable>, SharedRows<RowList> {
   InternedStrings strings;
   Events events;
   // In the order of their first event in the file; then those that only have memory events; then those of counters.
@@ -231,31 +218,16 @@ struct Trace {
   std::vector<Device> devices;     // those with events or properties, by id
   std::vector<Step> steps;         // by start
 
-  SideTable<OperatorInfo> operators;
-  std::vector<OperatorInputs> operator_inputs;
-  SideTable<OperatorStack> operator_stacks;
-  SideTable<std::uint32_t> sources;  // where an event stands in the program: index of Trace::source_locations
-  std::vector<SourceLocation> source_locations;
-  SideTable<KernelInfo> kernels;
-  std::vector<KernelLaunch> kernel_launches;
-  SideTable<GraphNode> graph_nodes;
-  SideTable<CopyInfo> copies;  // of memcpy and memset
-  SideTable<SyncInfo> syncs;
-  SideTable<CollectiveInfo> collectives;
-  SideTable<std::uint8_t> lanes;        // > 0: overlaps another event of its track, drawn beside it
-  SideTable<StringId> categories;       // of events whose category no kind stands for
-  SideTable<StringId> other_arguments;  // compact JSON object of the arguments that no column holds
-
   MemoryEvents memory;
   Counters counters;
   std::vector<Flow> flows;
   Anomalies anomalies;
 
-  std::string format;                                         // "kineto", "tell"
-  std::int64_t origin_epoch_ns = 0;                           // wall-clock time of time 0; 0 when unknown
-  Nanoseconds duration = 0;                                   // from time 0 to the end of the last event
-  std::uint64_t text_bytes = 0;                               // of the file, decompressed
-  std::vector<std::pair<std::string, std::string>> metadata;  // other top-level values, as compact JSON
+  std::string format;                   // "kineto", "tell"
+  std::int64_t origin_epoch_ns = 0;     // wall-clock time of time 0; 0 when unknown
+  Nanoseconds duration = 0;             // from time 0 to the end of the last event
+  std::uint64_t text_bytes = 0;         // of the file, decompressed
+  std::vector<MetadataValue> metadata;  // other top-level values
   std::optional<Distributed> distributed;
   Recorded recorded;
 
@@ -280,5 +252,43 @@ struct Trace {
   // Resident bytes of all columns, tables and strings.
   std::size_t memory_bytes() const;
 };
+
+// What a trace has once, but for what was recorded.
+constexpr void describe(auto& columns, RowOf<Trace>) {
+  columns.words(&Trace::format, {.name = "format"});
+  columns.number(&Trace::origin_epoch_ns, {.name = "origin_epoch_ns", .unit = Unit::kNanoseconds});
+  columns.number(&Trace::duration, {.name = "duration", .unit = Unit::kNanoseconds});
+  columns.number(&Trace::text_bytes, {.name = "text_bytes", .unit = Unit::kBytes});
+}
+
+// Calls `visit(info, rows_in, row)` for each list of rows, those that side tables share included: `rows_in(trace)` is
+// the list, `describe(columns, row)` its description.
+constexpr void for_each_list(auto&& visit) {
+  visit(
+      TableInfo{.name = "flows", .number = 26, .text = "Links that the file draws and that no `cause` already says."},
+      [](auto& trace) -> auto& { return trace.flows; }, RowOf<Flow>{});
+  visit(
+      TableInfo{.name = "steps", .number = 8, .text = "Steps that the file marks, by start."},
+      [](auto& trace) -> auto& { return trace.steps; }, RowOf<Step>{});
+  visit(
+      TableInfo{.name = "tracks",
+                .number = 4,
+                .text = "Threads, streams and whatever else events stand on.",
+                .row_name = "track"},
+      [](auto& trace) -> auto& { return trace.tracks; }, RowOf<Track>{});
+  visit(
+      TableInfo{.name = "processes", .number = 3, .text = "What the tracks belong to.", .row_name = "process"},
+      [](auto& trace) -> auto& { return trace.processes; }, RowOf<Process>{});
+  visit(
+      TableInfo{.name = "devices", .number = 5, .text = "Those with events or properties."},
+      [](auto& trace) -> auto& { return trace.devices; }, RowOf<Device>{});
+  visit(
+      TableInfo{.name = "metadata", .number = 27, .text = "Other values of the file's header."},
+      [](auto& trace) -> auto& { return trace.metadata; }, RowOf<MetadataValue>{});
+  visit(
+      TableInfo{.name = "", .number = 25, .text = "series of counters"},
+      [](auto& trace) -> auto& { return trace.counters.series; }, RowOf<CounterSeries>{});
+  for_each_shared_list(visit);
+}
 
 }  // namespace telltale

@@ -28,9 +28,16 @@ class Translator {
     if (known == kUnknown) known = tracks_.intern(translated(names_->tracks[local]));
     return known;
   }
-  std::uint32_t operator_inputs(std::uint32_t local);
-  std::uint32_t kernel_launch(std::uint32_t local);
-  std::uint32_t source_location(std::uint32_t local);
+  template <SharedRow Row>
+  std::uint32_t shared_row(std::uint32_t local, RowOf<Row> description) {
+    std::uint32_t& known = shared_rows<Row>(current_->shared)[local];
+    if (known == kUnknown) {
+      Row row = shared_rows<Row>(*names_)[local];
+      change_ids(row, description, *this);
+      known = shared_rows<Row>(shared_).intern(row);
+    }
+    return known;
+  }
   std::uint32_t flow_kind(std::uint32_t local);
   std::uint32_t flow_place(std::uint32_t local);
   NativeId native_id(NativeId local) { return {local.number, string(local.text)}; }
@@ -38,16 +45,19 @@ class Translator {
   const InternedValues<TrackKey>& tracks() const { return tracks_; }
   const InternedValues<FlowKind>& flow_kinds() const { return flow_kinds_; }
   const InternedValues<FlowPlace>& flow_places() const { return flow_places_; }
-  std::vector<OperatorInputs> take_operator_inputs() { return inputs_.take(); }
-  std::vector<KernelLaunch> take_kernel_launches() { return launches_.take(); }
-  std::vector<SourceLocation> take_source_locations() { return locations_.take(); }
+  void take_shared_rows(SharedRows<RowList>& into) {
+    for_each_shared_list([&](const TableInfo&, auto rows_in, auto) { rows_in(into) = rows_in(shared_).take(); });
+  }
 
  private:
   static constexpr std::uint32_t kUnknown = UINT32_MAX;
 
   // Global numbers by local ones; kUnknown until asked for.
+  template <typename Row>
+  using Numbers = std::vector<std::uint32_t>;
   struct Known {
-    std::vector<std::uint32_t> strings, tracks, inputs, launches, locations, flow_kinds, flow_places;
+    std::vector<std::uint32_t> strings, tracks, flow_kinds, flow_places;
+    SharedRows<Numbers> shared;
   };
 
   TrackKey translated(TrackKey local) {
@@ -56,9 +66,7 @@ class Translator {
 
   InternedStrings& strings_;
   InternedValues<TrackKey> tracks_;
-  InternedValues<OperatorInputs> inputs_;
-  InternedValues<KernelLaunch> launches_;
-  InternedValues<SourceLocation> locations_;
+  SharedRows<InternedValues> shared_;
   InternedValues<FlowKind> flow_kinds_;
   InternedValues<FlowPlace> flow_places_;
   std::unordered_map<const LocalNames*, Known> known_;

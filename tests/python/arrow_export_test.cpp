@@ -2,6 +2,7 @@
 // needed, so that these tests also run under the sanitizers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -28,14 +29,21 @@ SharedTrace sketched_trace() {
   return std::make_shared<const Trace>(sketch.build());
 }
 
-std::shared_ptr<const Table> shared(Table table) { return std::make_shared<const Table>(std::move(table)); }
+std::shared_ptr<const ArrowTable> shared(ArrowTable table) {
+  return std::make_shared<const ArrowTable>(std::move(table));
+}
+
+ArrowTable table_named(std::string_view name, const SharedTrace& trace) {
+  const auto table = std::ranges::find(all_tables(), name, &NamedTable::name);
+  return table->make(trace);
+}
 
 // Takes over what a stream gives, as readers do: one schema, one batch, and then the end.
 struct Taken {
   ArrowSchema schema{};
   ArrowArray rows{};
 
-  explicit Taken(const std::shared_ptr<const Table>& table) {
+  explicit Taken(const std::shared_ptr<const ArrowTable>& table) {
     ArrowArrayStream stream;
     export_stream(table, stream);
     EXPECT_EQ(stream.get_schema(&stream, &schema), 0);
@@ -96,7 +104,7 @@ TEST(ArrowExport, gives_events_with_their_names_and_links) {
 
 TEST(ArrowExport, gives_lists_and_what_is_absent) {
   const SharedTrace trace = sketched_trace();
-  const Taken tensors(shared(tensors_table(trace)));
+  const Taken tensors(shared(table_named("tensors", trace)));
   ASSERT_EQ(tensors.rows.length, 2);
   const ArrowArray& shape = tensors.column("shape");
   EXPECT_STREQ(tensors.schema.children[tensors.index_of("shape")]->format, "+L");
@@ -105,7 +113,7 @@ TEST(ArrowExport, gives_lists_and_what_is_absent) {
   EXPECT_EQ(std::vector(values_of<std::int64_t>(*shape.children[0]), values_of<std::int64_t>(*shape.children[0]) + 3),
             (std::vector<std::int64_t>{16, 1000, 3}));
   EXPECT_EQ(text_of(tensors.column("type"), 1), "long");
-  const Taken kernels(shared(kernels_table(trace)));
+  const Taken kernels(shared(table_named("kernels", trace)));
   EXPECT_EQ(values_of<std::int32_t>(kernels.column("registers_per_thread"))[0], 32);
   EXPECT_TRUE(is_null(kernels.column("occupancy_percent"), 0));
 }

@@ -29,14 +29,14 @@ nb::object capsule_of(std::unique_ptr<Exported> exported, const char* name, PyCa
 
 }  // namespace
 
-nb::object schema_capsule(const std::shared_ptr<const Table>& table) {
+nb::object schema_capsule(const std::shared_ptr<const ArrowTable>& table) {
   auto schema = std::make_unique<ArrowSchema>();
   export_schema(table, *schema);
   return capsule_of(std::move(schema), kSchemaName,
                     [](PyObject* capsule) { destroy<ArrowSchema>(capsule, kSchemaName); });
 }
 
-nb::object stream_capsule(const std::shared_ptr<const Table>& table) {
+nb::object stream_capsule(const std::shared_ptr<const ArrowTable>& table) {
   auto stream = std::make_unique<ArrowArrayStream>();
   export_stream(table, *stream);
   return capsule_of(std::move(stream), kStreamName,

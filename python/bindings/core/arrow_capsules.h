@@ -5,11 +5,11 @@
 
 #include <memory>
 
-#include "bindings/core/table.h"
+#include "bindings/core/arrow_table.h"
 
 namespace telltale::python {
 
-nanobind::object schema_capsule(const std::shared_ptr<const Table>& table);
-nanobind::object stream_capsule(const std::shared_ptr<const Table>& table);
+nanobind::object schema_capsule(const std::shared_ptr<const ArrowTable>& table);
+nanobind::object stream_capsule(const std::shared_ptr<const ArrowTable>& table);
 
 }  // namespace telltale::python

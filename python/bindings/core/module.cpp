@@ -29,7 +29,7 @@ using namespace nb::literals;
 namespace telltale::python {
 namespace {
 
-using SharedTable = std::shared_ptr<const Table>;
+using SharedTable = std::shared_ptr<const ArrowTable>;
 
 // Answers a request while Python's other threads run.
 template <typename Views, typename Request>
@@ -38,8 +38,8 @@ Answer asked(Result<Views> (*ask)(const Request&), Request request) {
       interruptibly<Result<Answer>>([ask, request = std::move(request)] { return answered(ask, request); }));
 }
 
-SharedTable made(const std::function<Table()>& make) {
-  return std::make_shared<const Table>(interruptibly<Table>(make));
+SharedTable made(const std::function<ArrowTable()>& make) {
+  return std::make_shared<const ArrowTable>(interruptibly<ArrowTable>(make));
 }
 
 SharedTable table_named(const LoadedTrace& loaded, const std::string& name) {
@@ -65,9 +65,9 @@ std::vector<std::string_view> table_names() {
   return names;
 }
 
-std::vector<std::string> column_names(const Table& table) {
+std::vector<std::string> column_names(const ArrowTable& table) {
   std::vector<std::string> names;
-  for (const Column& column : table.columns) names.push_back(column.name);
+  for (const ArrowColumn& column : table.columns) names.push_back(column.name);
   return names;
 }
 
@@ -82,16 +82,16 @@ void bind_answer(nb::module_& module) {
 }
 
 void bind_table(nb::module_& module) {
-  nb::class_<Table>(
+  nb::class_<ArrowTable>(
       module, "Table",
       "A table of a trace, for whatever takes Arrow's C stream: pandas, polars, pyarrow, DuckDB and others.\n\n"
       "Columns that stand in the trace's memory are handed out without a copy; whoever took them keeps the "
       "trace alive.")
-      .def_prop_ro("name", [](const Table& table) { return table.name; })
+      .def_prop_ro("name", [](const ArrowTable& table) { return table.name; })
       .def_prop_ro("column_names", column_names)
-      .def("__len__", [](const Table& table) { return table.rows; })
+      .def("__len__", [](const ArrowTable& table) { return table.rows; })
       .def("__repr__",
-           [](const Table& table) {
+           [](const ArrowTable& table) {
              return fmt::format("<telltale.Table '{}': {} rows of {}>", table.name, table.rows,
                                 fmt::join(column_names(table), ", "));
            })

@@ -8,7 +8,7 @@
 #include "analysis/key_averages.h"
 #include "analysis/operator_work.h"
 #include "base/intervals.h"
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 
 namespace telltale::python {
 namespace {

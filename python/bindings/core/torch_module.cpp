@@ -23,7 +23,6 @@ namespace {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-constexpr std::string_view kStepPrefix = "ProfilerStep#";
 constexpr const char* kStepName = "ProfilerStep*";  // as torch calls all of them together
 
 nb::str text(std::string_view utf8) {
@@ -80,7 +79,7 @@ class Names {
     const auto known = known_.find(id);
     if (known != known_.end()) return known->second;
     const nb::str name = text(trace_.strings[id]);
-    const bool is_step = trace_.strings[id].starts_with(kStepPrefix);
+    const bool is_step = is_step_name(trace_.strings[id]);
     return known_.emplace(id, std::pair(is_step ? nb::str(kStepName) : name, name)).first->second;
   }
 

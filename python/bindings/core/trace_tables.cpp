@@ -1,219 +1,147 @@
 #include "bindings/core/trace_tables.h"
 
-#include <array>
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 
-#include "bindings/core/columns.h"
+#include "bindings/core/described_columns.h"
+#include "trace/shapes.h"
 
 namespace telltale::python {
 namespace {
 
-Table all_events(const SharedTrace& trace) { return events_table(trace); }
+ArrowTable all_events(const SharedTrace& trace) { return events_table(trace); }
 
-std::array<std::string_view, kKindCount> kind_names() {
-  std::array<std::string_view, kKindCount> names;
-  for (int i = 0; i < kKindCount; ++i) names[static_cast<std::size_t>(i)] = name_of(static_cast<Kind>(i));
-  return names;
-}
-
-// Kinds are numbers from 0 in the trace's memory and as indices of a dictionary; readers like these with a sign.
-static_assert(sizeof(Kind) == sizeof(std::int8_t) && kKindCount <= INT8_MAX);
-
-Column step_column(const Trace& trace, std::size_t rows, const auto& event_of) {
-  return numbers("step", rows, [&](std::size_t i) -> std::optional<std::int64_t> {
-    const StepId step = trace.step_of(event_of(i));
+ArrowColumn step_column(const Trace& trace, const std::vector<EventId>& events) {
+  ArrowColumn column = numbers("step", events.size(), [&](std::size_t i) -> std::optional<std::int64_t> {
+    const StepId step = trace.step_of(events[i]);
     return step == kNoStep ? std::nullopt : std::optional(trace.steps[static_cast<std::size_t>(step)].index);
   });
+  return described(std::move(column), {.text = "the step it belongs to; device work counts where it was launched"});
 }
 
-// A column of events, where kNoEvent is null.
-Column event_column(std::string name, const SharedTrace& trace, const std::vector<EventId>& events) {
-  return with_nulls(column_of(std::move(name), trace, events), [&](std::size_t i) { return events[i] == kNoEvent; });
+// The number of each row, by which other tables refer to it.
+ArrowColumn row_numbers(std::string_view name, std::size_t rows) {
+  ArrowColumn column = numbers(std::string(name), rows, [](std::size_t i) { return static_cast<std::uint32_t>(i); });
+  return described(std::move(column), {.text = "its number, which other tables refer to"});
 }
 
-Table every_event(const SharedTrace& trace) {
-  const Events& events = trace->events;
-  std::vector<EventId> numbered(events.size());
-  std::iota(numbered.begin(), numbered.end(), EventId{0});
-  Column kind{"kind",
-              "c",
-              static_cast<std::int64_t>(events.size()),
-              0,
-              false,
-              {nullptr, events.size() == 0 ? buffer_of(std::vector<std::int8_t>())
-                                           : std::shared_ptr<const void>(trace, events.kind.data())}};
-  return table_of(
-      "events", events.size(),
-      {column_of("event", std::move(numbered)), column_of("start_ns", trace, events.start),
-       column_of("duration_ns", trace, events.duration), interned("name", *trace, events.name, EmptyText::kIsText),
-       dictionary_of(std::move(kind), kind_names()), column_of("track", trace, events.track),
-       event_column("parent", trace, events.parent), event_column("cause", trace, events.cause),
-       step_column(*trace, events.size(), [](std::size_t i) { return static_cast<EventId>(i); })});
-}
-
-Table some_events(const Trace& trace, KindSet kinds) {
-  const Events& events = trace.events;
-  std::vector<EventId> chosen;
-  for (EventId event = 0; event < events.size(); ++event)
-    if (kinds.contains(events.kind[event])) chosen.push_back(event);
-  const std::size_t rows = chosen.size();
-  const auto of = [&](const auto& column) { return [&](std::size_t i) { return column[chosen[i]]; }; };
-  const auto event_of = [&](const auto& column) {
-    return [&](std::size_t i) { return event_or_null(column[chosen[i]]); };
+// A row for each tensor with dimensions that an operator was given.
+ArrowTable tensors_table(const SharedTrace& trace) {
+  const auto& operators = trace->operators;
+  // Equal inputs are stored once, and read once.
+  struct Inputs {
+    std::vector<Shape> shapes;
+    std::vector<std::string> types;
   };
-  const auto kind = [&](std::size_t i) { return static_cast<std::int8_t>(events.kind[chosen[i]]); };
-  return table_of("events", rows,
-                  {column_of("event", chosen), numbers("start_ns", rows, of(events.start)),
-                   numbers("duration_ns", rows, of(events.duration)),
-                   interned("name", trace, ids_of(rows, of(events.name)), EmptyText::kIsText),
-                   dictionary_of(numbers("kind", rows, kind), kind_names()), numbers("track", rows, of(events.track)),
-                   numbers("parent", rows, event_of(events.parent)), numbers("cause", rows, event_of(events.cause)),
-                   step_column(trace, rows, [&](std::size_t i) { return chosen[i]; })});
+  std::vector<Inputs> all;
+  for (const OperatorInputs& each : trace->operator_inputs)
+    all.push_back({tensor_shapes(trace->strings[each.shapes]), concrete_values(trace->strings[each.types])});
+
+  std::vector<EventId> events;
+  std::vector<std::int32_t> arguments;
+  std::vector<std::int64_t> offsets = {0}, sizes;
+  std::vector<std::string_view> types;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    if (operators.row(i).inputs == OperatorInfo::kNoInputs) continue;
+    const Inputs& inputs = all[operators.row(i).inputs];
+    for (std::size_t argument = 0; argument < inputs.shapes.size(); ++argument) {
+      const Shape& shape = inputs.shapes[argument];
+      if (shape.empty()) continue;  // no tensor, or one without dimensions, which recorders do not tell apart
+      events.push_back(operators.event(i));
+      arguments.push_back(static_cast<std::int32_t>(argument));
+      sizes.insert(sizes.end(), shape.begin(), shape.end());
+      offsets.push_back(static_cast<std::int64_t>(sizes.size()));
+      types.push_back(argument < inputs.types.size() ? std::string_view(inputs.types[argument]) : std::string_view());
+    }
+  }
+  const std::size_t rows = events.size();
+  ArrowColumn type = with_nulls(texts("type", types), [&](std::size_t i) { return types[i].empty(); });
+  return table_of("tensors", rows,
+                  {described(column_of("event", std::move(events)), {.text = "the operator"}),
+                   described(column_of("argument", std::move(arguments)), {.text = "which one, from 0 on"}),
+                   described(number_lists("shape", std::move(offsets), std::move(sizes)), {.text = "its dimensions"}),
+                   described(std::move(type), {.text = "of its elements, as torch calls it"})});
+}
+
+ArrowTable memory_table(const SharedTrace& trace) {
+  return table_of("memory", trace->memory.size(), columns_of_table(trace, trace->memory));
+}
+
+// Values, each with what its series says.
+ArrowTable counters_table(const SharedTrace& trace) {
+  const Counters& counters = trace->counters;
+  std::vector<const CounterSeries*> series(counters.size());
+  for (const CounterSeries& each : counters.series) std::fill_n(series.begin() + each.first, each.count, &each);
+  std::vector<ArrowColumn> columns = columns_of_table(trace, counters);
+  const auto series_of = [&](std::size_t i) { return series[i]; };
+  std::ranges::move(columns_of_rows(*trace, series.size(), series_of, RowOf<CounterSeries>{}),
+                    std::back_inserter(columns));
+  return table_of("counters", counters.size(), std::move(columns));
+}
+
+template <typename Row, typename Described>
+ArrowTable side_table(const TableInfo& info, const Trace& trace, const SideTable<Row>& table,
+                      RowOf<Described> description) {
+  ArrowColumn events = numbers("event", table.size(), [&](std::size_t i) { return table.event(i); });
+  std::vector<ArrowColumn> columns;
+  columns.push_back(described(std::move(events), {.text = "which this is about"}));
+  const auto row_at = [&](std::size_t i) { return &table.row(i); };
+  std::ranges::move(columns_of_rows(trace, table.size(), row_at, description), std::back_inserter(columns));
+  return table_of(std::string(info.name), table.size(), std::move(columns));
+}
+
+template <typename Row>
+ArrowTable list_table(const TableInfo& info, const Trace& trace, const std::vector<Row>& rows) {
+  std::vector<ArrowColumn> columns;
+  if (!info.row_name.empty()) columns.push_back(row_numbers(info.row_name, rows.size()));
+  const auto row_at = [&](std::size_t i) { return &rows[i]; };
+  std::ranges::move(columns_of_rows(trace, rows.size(), row_at, RowOf<Row>{}), std::back_inserter(columns));
+  return table_of(std::string(info.name), rows.size(), std::move(columns));
+}
+
+std::vector<NamedTable> tables_of_a_trace() {
+  std::vector<NamedTable> tables = {{"events", "What happened, in the order of tracks and time.", all_events}};
+  for_each_side_table([&](const TableInfo& info, auto table_of, auto description) {
+    tables.push_back({info.name, info.text, [=](const SharedTrace& trace) {
+                        return side_table(info, *trace, table_of(*trace), description);
+                      }});
+    if (info.name == "operators")
+      tables.push_back({"tensors", "A row for each tensor with dimensions that an operator was given.", tensors_table});
+  });
+  tables.push_back({"memory", "Allocations and frees, by time.", memory_table});
+  tables.push_back({"counters", "Values of counters, by series and time.", counters_table});
+  for_each_list([&]<typename Row>(const TableInfo& info, auto rows_in, RowOf<Row>) {
+    if constexpr (!SharedRow<Row> && !std::same_as<Row, CounterSeries>)
+      tables.push_back(
+          {info.name, info.text, [=](const SharedTrace& trace) { return list_table(info, *trace, rows_in(*trace)); }});
+  });
+  return tables;
 }
 
 }  // namespace
 
-Table events_table(const SharedTrace& trace, const std::optional<KindSet>& kinds) {
-  return kinds ? some_events(*trace, *kinds) : every_event(trace);
-}
-
-Table tracks_table(const SharedTrace& trace) {
-  const std::vector<Track>& tracks = trace->tracks;
-  const std::size_t rows = tracks.size();
-  static const std::vector<std::string_view> kKinds = {name_of(TrackKind::kThread), name_of(TrackKind::kStream),
-                                                       name_of(TrackKind::kAsync), name_of(TrackKind::kCounter),
-                                                       name_of(TrackKind::kRecording)};
-  const auto kind = [&](std::size_t i) { return static_cast<std::int8_t>(tracks[i].kind); };
-  const auto device = [&](std::size_t i) {
-    return tracks[i].device == kHost ? std::nullopt : std::optional(tracks[i].device);
-  };
-  return table_of(
-      "tracks", rows,
-      {numbers("track", rows, [](std::size_t i) { return static_cast<TrackId>(i); }),
-       interned("name", *trace, ids_of(rows, [&](std::size_t i) { return tracks[i].name; })),
-       dictionary_of(numbers("kind", rows, kind), kKinds),
-       numbers("process", rows, [&](std::size_t i) { return tracks[i].process; }), numbers("device", rows, device),
-       numbers("native_id", rows, [&](std::size_t i) { return tracks[i].native_id; }),
-       numbers("sort_index", rows, [&](std::size_t i) { return tracks[i].sort_index; }),
-       numbers("first_event", rows, [&](std::size_t i) { return tracks[i].first_event; }),
-       numbers("events", rows, [&](std::size_t i) { return tracks[i].event_count; })});
-}
-
-Table processes_table(const SharedTrace& trace) {
-  const std::vector<Process>& processes = trace->processes;
-  const std::size_t rows = processes.size();
-  return table_of("processes", rows,
-                  {numbers("process", rows, [](std::size_t i) { return static_cast<ProcessId>(i); }),
-                   numbers("pid", rows, [&](std::size_t i) { return processes[i].native_id; }),
-                   interned("name", *trace, ids_of(rows, [&](std::size_t i) { return processes[i].name; })),
-                   interned("labels", *trace, ids_of(rows, [&](std::size_t i) { return processes[i].labels; })),
-                   numbers("sort_index", rows, [&](std::size_t i) { return processes[i].sort_index; })});
-}
-
-Table devices_table(const SharedTrace& trace) {
-  const std::vector<Device>& devices = trace->devices;
-  const std::size_t rows = devices.size();
-  const auto of = [&](auto member) { return [&devices, member](std::size_t i) { return devices[i].*member; }; };
-  std::vector<std::string_view> names;
-  for (const Device& device : devices) names.emplace_back(device.name);
-  const auto has_no_name = [&](std::size_t i) { return devices[i].name.empty(); };
-  return table_of("devices", rows,
-                  {numbers("device", rows, of(&Device::id)), with_nulls(texts("name", names), has_no_name),
-                   numbers("memory_bytes", rows, of(&Device::memory_bytes)),
-                   numbers("compute_major", rows, of(&Device::compute_major)),
-                   numbers("compute_minor", rows, of(&Device::compute_minor)),
-                   numbers("multiprocessors", rows, of(&Device::multiprocessors)),
-                   numbers("warp_size", rows, of(&Device::warp_size)),
-                   numbers("max_threads_per_multiprocessor", rows, of(&Device::max_threads_per_multiprocessor)),
-                   numbers("registers_per_multiprocessor", rows, of(&Device::registers_per_multiprocessor)),
-                   numbers("shared_memory_per_multiprocessor", rows, of(&Device::shared_memory_per_multiprocessor))});
-}
-
-Table steps_table(const SharedTrace& trace) {
-  const std::vector<Step>& steps = trace->steps;
-  const std::size_t rows = steps.size();
-  return table_of("steps", rows,
-                  {numbers("step", rows, [&](std::size_t i) { return steps[i].index; }),
-                   numbers("event", rows, [&](std::size_t i) { return event_or_null(steps[i].event); }),
-                   numbers("start_ns", rows, [&](std::size_t i) { return steps[i].start; }),
-                   numbers("duration_ns", rows, [&](std::size_t i) { return steps[i].duration; })});
-}
-
-Table memory_table(const SharedTrace& trace) {
-  const MemoryEvents& memory = trace->memory;
-  const auto where_recorded = [&](std::string name, const std::vector<std::int64_t>& values) {
-    return with_nulls(column_of(std::move(name), trace, values), [&](std::size_t i) { return values[i] < 0; });
-  };
-  const auto is_on_host = [&](std::size_t i) { return memory.device[i] == kHost; };
-  const auto pool = [&](std::size_t i) { return memory.pool.empty() ? kEmptyString : memory.pool[i]; };
-  return table_of(
-      "memory", memory.size(),
-      {column_of("time_ns", trace, memory.time), column_of("address", trace, memory.address),
-       column_of("bytes", trace, memory.bytes), where_recorded("total_allocated", memory.total_allocated),
-       where_recorded("total_reserved", memory.total_reserved),
-       with_nulls(column_of("device", trace, memory.device), is_on_host), column_of("track", trace, memory.track),
-       event_column("event", trace, memory.event), interned("pool", *trace, ids_of(memory.size(), pool))});
-}
-
-Table counters_table(const SharedTrace& trace) {
-  const Counters& counters = trace->counters;
-  std::vector<StringId> names(counters.size()), series(counters.size());
-  std::vector<TrackId> tracks(counters.size());
-  for (const CounterSeries& each : counters.series) {
-    for (std::uint32_t row = each.first; row < each.first + each.count; ++row) {
-      names[row] = each.name;
-      series[row] = each.series;
-      tracks[row] = each.track;
-    }
+ArrowTable events_table(const SharedTrace& trace, const std::optional<KindSet>& kinds) {
+  const Events& all = trace->events;
+  std::vector<EventId> events;
+  if (kinds) {
+    for (EventId event = 0; event < all.size(); ++event)
+      if (kinds->contains(all.kind[event])) events.push_back(event);
+  } else {
+    events.resize(all.size());
+    std::iota(events.begin(), events.end(), EventId{0});
   }
-  return table_of(
-      "counters", counters.size(),
-      {column_of("time_ns", trace, counters.time), column_of("value", trace, counters.value),
-       interned("counter", *trace, names), interned("series", *trace, series), column_of("track", std::move(tracks))});
-}
-
-Table flows_table(const SharedTrace& trace) {
-  const std::vector<Flow>& flows = trace->flows;
-  const std::size_t rows = flows.size();
-  return table_of("flows", rows,
-                  {interned("name", *trace, ids_of(rows, [&](std::size_t i) { return flows[i].name; })),
-                   numbers("from_event", rows, [&](std::size_t i) { return event_or_null(flows[i].from); }),
-                   numbers("to_event", rows, [&](std::size_t i) { return event_or_null(flows[i].to); })});
-}
-
-Table metadata_table(const SharedTrace& trace) {
-  std::vector<std::string_view> names, values;
-  for (const auto& [name, value] : trace->metadata) {
-    names.emplace_back(name);
-    values.emplace_back(value);
-  }
-  return table_of("metadata", names.size(), {texts("name", names), texts("value", values)});
+  std::vector<ArrowColumn> columns = columns_of_table(trace, all, kinds ? &events : nullptr);
+  columns.push_back(step_column(*trace, events));
+  const std::size_t rows = events.size();
+  ArrowColumn numbered = column_of("event", std::move(events));
+  columns.insert(columns.begin(),
+                 described(std::move(numbered), {.text = "its number, which the other tables refer to"}));
+  return table_of("events", rows, std::move(columns));
 }
 
 const std::vector<NamedTable>& all_tables() {
-  static const std::vector<NamedTable> kTables = {
-      {"events", all_events},
-      {"operators", operators_table},
-      {"tensors", tensors_table},
-      {"stacks", stacks_table},
-      {"sources", sources_table},
-      {"kernels", kernels_table},
-      {"graph_nodes", graph_nodes_table},
-      {"copies", copies_table},
-      {"syncs", syncs_table},
-      {"collectives", collectives_table},
-      {"arguments", arguments_table},
-      {"categories", categories_table},
-      {"lanes", lanes_table},
-      {"memory", memory_table},
-      {"counters", counters_table},
-      {"flows", flows_table},
-      {"steps", steps_table},
-      {"tracks", tracks_table},
-      {"processes", processes_table},
-      {"devices", devices_table},
-      {"metadata", metadata_table},
-  };
+  static const std::vector<NamedTable> kTables = tables_of_a_trace();
   return kTables;
 }
 

@@ -14,14 +14,14 @@ void ArgumentText::write_host_side(EventId event, ObjectText& object) {
 void ArgumentText::write_rest(EventId event, ObjectText& object) {
   write_device_work(event, object);
   if (const CollectiveInfo* info = details_.collectives.find(event)) write_collective(*info, object);
-  const StringId* others = details_.others.find(event);
+  const StringId* others = details_.other_arguments.find(event);
   if (others == nullptr) return;
   if (json_.valid(*others).empty()) ++unwritable_;
   object.members(json_.members(*others));
 }
 
 std::string_view ArgumentText::bare_value(EventId event) {
-  const StringId* others = details_.others.find(event);
+  const StringId* others = details_.other_arguments.find(event);
   if (others == nullptr) return {};
   const std::string_view text = json_.valid(*others);
   return text.starts_with('{') ? std::string_view() : text;
@@ -51,7 +51,7 @@ void ArgumentText::write_operator(EventId event, ObjectText& object) {
       start(object, Attribute::kForwardThread) << info->forward_thread;
     if (info->inputs != OperatorInfo::kNoInputs) write_inputs(trace_.operator_inputs[info->inputs], object);
   }
-  if (const OperatorStack* stack = details_.stacks.find(event)) {
+  if (const OperatorStack* stack = details_.operator_stacks.find(event)) {
     const bool has_modules = stack->module_hierarchy != kEmptyString;
     if (stack->call_stack != kEmptyString || !has_modules)
       add_text(object, Attribute::kCallStack, trace_.strings[stack->call_stack]);

@@ -8,7 +8,7 @@
 #include "formats/output/json_parts.h"
 #include "formats/output/text_writer.h"
 #include "trace/attributes.h"
-#include "trace/detail_walks.h"
+#include "trace/details.h"
 #include "trace/trace.h"
 
 namespace telltale {

@@ -31,7 +31,7 @@ void Annotations::add(EventId event, ProtoMessage& track_event) {
   add_operator(event);
   add_device_work(event);
   if (const CollectiveInfo* info = details_.collectives.find(event)) add_collective(*info);
-  if (const StringId* others = details_.others.find(event)) add_members(*others);
+  if (const StringId* others = details_.other_arguments.find(event)) add_members(*others);
 }
 
 void Annotations::add_metadata(ProtoMessage& track_event) {
@@ -51,7 +51,7 @@ void Annotations::add_operator(EventId event) {
       add_text("Concrete Inputs", inputs.concrete);
     }
   }
-  if (const OperatorStack* stack = details_.stacks.find(event)) {
+  if (const OperatorStack* stack = details_.operator_stacks.find(event)) {
     add_text("Call stack", stack->call_stack);
     add_text("Module Hierarchy", stack->module_hierarchy);
   }

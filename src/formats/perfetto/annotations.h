@@ -6,7 +6,7 @@
 
 #include "formats/perfetto/interning.h"
 #include "formats/perfetto/proto_message.h"
-#include "trace/detail_walks.h"
+#include "trace/details.h"
 #include "trace/trace.h"
 
 namespace telltale::perfetto {

@@ -6,7 +6,7 @@
 
 #include "base/interned_values.h"
 #include "formats/output/text_writer.h"
-#include "trace/side_table_walk.h"
+#include "trace/side_table.h"
 #include "trace/trace.h"
 
 namespace telltale::speedscope {

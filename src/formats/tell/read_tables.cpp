@@ -8,10 +8,9 @@
 #include "base/json_text.h"
 #include "base/parallel.h"
 #include "base/text_encoding.h"
-#include "formats/tell/column_reader.h"
+#include "formats/tell/column_codec.h"
 #include "formats/tell/table_chunks.h"
-#include "formats/tell/table_events.h"
-#include "formats/tell/table_rows.h"
+#include "formats/tell/table_layout.h"
 #include "trace/nesting.h"
 
 namespace telltale::tell {
@@ -51,6 +50,7 @@ class TableReader {
   void read_tables();
   void read_events(const TableChunk& chunk);
   void read_memory();
+  void read_counter_values();
   void read_anomalies();
   void read_header();
   void place_events();
@@ -76,27 +76,19 @@ class TableReader {
     rows.resize(chunks_.rows(table));
     read_rows(table, [&](ColumnReader& columns, std::size_t i) { columns_of(columns, rows[i]); });
   }
-  template <typename Row, typename Take>
-  void read_side_table(TableId table, SideTable<Row>& rows, Take take) {
+  template <typename Row>
+  void read_side_table(TableId table, SideTable<Row>& rows, auto description) {
     rows.reserve(chunks_.rows(table));
     std::int64_t last = -1;
     read_rows(table, [&](ColumnReader& columns, std::size_t) {
       EventKey key;
       Row row{};
       columns_of(columns, key);
-      take(columns, row);
+      columns_of(columns, row, description);
       columns.require(key.event > last && key.event < chunks_.rows(TableId::kEvents));
       last = key.event;
       rows.append(key.event, row);
     });
-  }
-  template <typename Row>
-  void read_side_table(TableId table, SideTable<Row>& rows) {
-    read_side_table(table, rows, [](ColumnReader& columns, Row& row) { columns_of(columns, row); });
-  }
-  void read_number_table(TableId table, SideTable<std::uint32_t>& rows) {
-    read_side_table(table, rows,
-                    [table](ColumnReader& columns, std::uint32_t& row) { number_of(columns, row, table); });
   }
 
   static constexpr std::uint64_t kNoDamage = std::numeric_limits<std::uint64_t>::max();
@@ -129,57 +121,40 @@ void TableReader::read_tables() {
   events.cause.resize(rows);
   std::vector<std::function<void()>> jobs;
   for (const TableChunk& chunk : chunks_.of(TableId::kEvents)) jobs.push_back([this, &chunk] { read_events(chunk); });
-  Trace& trace = trace_;
-  jobs.insert(jobs.end(), {
-                              [&] { read_header(); },
-                              [&] { read_memory(); },
-                              [&] { read_side_table(TableId::kOperators, trace.operators); },
-                              [&] { read_side_table(TableId::kKernels, trace.kernels); },
-                              [&] { read_number_table(TableId::kOtherArguments, trace.other_arguments); },
-                              [&] { read_number_table(TableId::kSources, trace.sources); },
-                              [&] { read_number_table(TableId::kCategories, trace.categories); },
-                              [&] { read_side_table(TableId::kOperatorStacks, trace.operator_stacks); },
-                              [&] { read_side_table(TableId::kGraphNodes, trace.graph_nodes); },
-                              [&] { read_side_table(TableId::kCopies, trace.copies); },
-                              [&] { read_side_table(TableId::kSyncs, trace.syncs); },
-                              [&] { read_side_table(TableId::kCollectives, trace.collectives); },
-                              [&] {
-                                read_side_table(
-                                    TableId::kLanes, trace.lanes,
-                                    [](ColumnReader& columns, std::uint8_t& lane) { columns.integer(lane); });
-                              },
-                              [&] { read_list(TableId::kOperatorInputs, trace.operator_inputs); },
-                              [&] { read_list(TableId::kKernelLaunches, trace.kernel_launches); },
-                              [&] { read_list(TableId::kSourceLocations, trace.source_locations); },
-                              [&] { read_list(TableId::kFlows, trace.flows); },
-                              [&] {
-                                Counters& counters = trace.counters;
-                                counters.time.resize(chunks_.rows(TableId::kCounterValues));
-                                counters.value.resize(counters.time.size());
-                                read_rows(TableId::kCounterValues, [&](ColumnReader& columns, std::size_t i) {
-                                  CounterRow row;
-                                  columns_of(columns, row);
-                                  counters.time[i] = row.time;
-                                  counters.value[i] = row.value;
-                                });
-                                read_list(TableId::kCounterSeries, counters.series);
-                              },
-                          });
+  jobs.push_back([&] { read_memory(); });
+  for_each_side_table([&](const TableInfo& info, auto table_of, auto description) {
+    jobs.push_back([=, this] { read_side_table(TableId{info.number}, table_of(trace_), description); });
+  });
+  for_each_list([&](const TableInfo& info, auto rows_in, auto) {
+    jobs.push_back([=, this] { read_list(TableId{info.number}, rows_in(trace_)); });
+  });
+  jobs.push_back([&] { read_counter_values(); });
+  jobs.push_back([&] { read_header(); });
   parallel_for(jobs.size(), threads_, [&](std::size_t i) { jobs[i](); });
 }
 
-// The tables of few rows.
+// The tables of one row or few, that no list of the trace holds.
 void TableReader::read_header() {
-  read_rows(TableId::kTrace, [&](ColumnReader& columns, std::size_t) { columns_of(columns, trace_); });
-  read_list(TableId::kProcesses, trace_.processes);
-  read_list(TableId::kTracks, trace_.tracks);
-  read_list(TableId::kDevices, trace_.devices);
-  read_list(TableId::kSteps, trace_.steps);
-  read_list(TableId::kMetadata, trace_.metadata);
+  read_rows(TableId::kTrace, [&](ColumnReader& columns, std::size_t) {
+    columns_of(columns, trace_);
+    columns_of(columns, trace_.recorded);
+  });
   read_rows(TableId::kDistributed,
             [&](ColumnReader& columns, std::size_t) { columns_of(columns, trace_.distributed.emplace()); });
   if (trace_.distributed) read_list(TableId::kProcessGroups, trace_.distributed->groups);
   read_anomalies();
+}
+
+void TableReader::read_counter_values() {
+  Counters& counters = trace_.counters;
+  counters.time.resize(chunks_.rows(TableId::kCounterValues));
+  counters.value.resize(counters.time.size());
+  read_rows(TableId::kCounterValues, [&](ColumnReader& columns, std::size_t i) {
+    CounterRow row;
+    columns_of(columns, row);
+    counters.time[i] = row.time;
+    counters.value[i] = row.value;
+  });
 }
 
 void TableReader::read_anomalies() {

@@ -9,7 +9,6 @@ namespace {
 
 // 31 years: sums of a few of them cannot overflow.
 constexpr Nanoseconds kLongestDuration = 1'000'000'000'000'000'000;
-constexpr std::string_view kStepPrefix = "ProfilerStep#";
 
 bool has_own_time(RecordType type) { return type < RecordType::kSpanOnTrack; }
 
@@ -187,7 +186,7 @@ void RecordDecoder::decode_async(Chunk& chunk, const LocalSite& site, bool is_be
 void RecordDecoder::decode_step(Chunk& chunk) {
   const std::uint64_t duration = chunk.columns.durations.varint();
   LocalSite site;
-  site.name = names_.strings.intern(std::string(kStepPrefix) + std::to_string(chunk.columns.extras.signed_varint()));
+  site.name = names_.strings.intern(step_name(chunk.columns.extras.signed_varint()));
   site.host.kind = chunk.track.is_on_device ? Kind::kDeviceAnnotation : Kind::kAnnotation;
   add_row(chunk, site, site.host, chunk.track.id, span_at(chunk, chunk.track.clock, chunk.own_time, duration));
 }

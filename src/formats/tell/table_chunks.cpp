@@ -1,8 +1,7 @@
 #include "formats/tell/table_chunks.h"
 
 #include "base/parallel.h"
-#include "formats/tell/column_reader.h"
-#include "formats/tell/table_rows.h"
+#include "formats/tell/column_codec.h"
 
 namespace telltale::tell {
 

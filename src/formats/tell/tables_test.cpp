@@ -5,9 +5,13 @@
 #include <map>
 #include <string>
 
+#include "formats/output/testing/sinks.h"
+#include "formats/tell/column_codec.h"
+#include "formats/tell/table_layout.h"
 #include "formats/tell/testing/read_bytes.h"
 #include "formats/tell/testing/tell_sketch.h"
 #include "formats/tell/write.h"
+#include "trace/testing/all_details.h"
 
 namespace telltale::tell {
 namespace {
@@ -288,6 +292,74 @@ TEST(Tables, of_any_bytes_do_no_harm) {
     }
   }
   EXPECT_GT(read, 100);
+}
+
+TEST(Tables, keep_every_column_of_every_detail) {
+  const Trace before = telltale::testing::trace_with_all_details();
+  MemorySink sink;
+  TextWriter out(sink);
+  write(before, out, {});
+  ASSERT_TRUE(out.finish());
+  const auto after = read_bytes(sink.text);
+  ASSERT_TRUE(after) << to_string(after.error());
+  for_each_side_table([&](const TableInfo& info, auto table_of, auto description) {
+    ASSERT_EQ(table_of(*after).size(), table_of(before).size()) << info.name;
+    for (std::size_t i = 0; i < table_of(before).size(); ++i) {
+      EXPECT_EQ(table_of(*after).event(i), table_of(before).event(i)) << info.name;
+      EXPECT_EQ(telltale::testing::meaning_of(*after, table_of(*after).row(i), description),
+                telltale::testing::meaning_of(before, table_of(before).row(i), description))
+          << info.name;
+    }
+  });
+}
+
+// A row as it was when files were first written, and as it is now.
+struct OldRow {
+  std::int64_t bytes = 0;
+};
+constexpr void describe(auto& columns, RowOf<OldRow>) { columns.number(&OldRow::bytes, {}); }
+struct NewRow {
+  std::int64_t bytes = 0;
+  std::int64_t alignment = -1;
+  std::optional<int> level;
+};
+constexpr void describe(auto& columns, RowOf<NewRow>) {
+  columns.number(&NewRow::bytes, {});
+  columns.number(&NewRow::alignment, {.null = Null::kNegative, .is_new = true});
+  columns.maybe(&NewRow::level, {.is_new = true});
+}
+
+template <typename Row>
+std::string columns_with(const Row& row) {
+  ColumnWriter writer;
+  writer.begin_row();
+  columns_of(writer, row);
+  std::string bytes;
+  writer.take(bytes);
+  return bytes;
+}
+
+template <typename Row>
+Row read_back(const std::string& bytes) {
+  const RowCounts counts{};
+  const auto* begin = reinterpret_cast<const unsigned char*>(bytes.data());
+  ColumnReader reader(ByteReader(begin, begin + bytes.size()), counts);
+  Row row;
+  reader.begin_row();
+  columns_of(reader, row);
+  EXPECT_TRUE(reader.is_good());
+  return row;
+}
+
+TEST(Tables, from_before_a_column_was_added_give_its_default) {
+  const NewRow row = read_back<NewRow>(columns_with(OldRow{7}));
+  EXPECT_EQ(row.bytes, 7);
+  EXPECT_EQ(row.alignment, -1);
+  EXPECT_FALSE(row.level);
+  const NewRow whole = read_back<NewRow>(columns_with(NewRow{7, 8, 9}));
+  EXPECT_EQ(whole.alignment, 8);
+  EXPECT_EQ(whole.level, 9);
+  EXPECT_EQ(read_back<OldRow>(columns_with(NewRow{7, 8, 9})).bytes, 7);  // and an older reader skips it
 }
 
 }  // namespace

@@ -1,14 +1,16 @@
 #include "formats/tell/write.h"
 
+#include <algorithm>
+#include <concepts>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/interned_values.h"
 #include "base/text_encoding.h"
 #include "formats/tell/chunk_writer.h"
-#include "formats/tell/column_writer.h"
-#include "formats/tell/table_events.h"
-#include "formats/tell/table_rows.h"
+#include "formats/tell/column_codec.h"
+#include "formats/tell/table_layout.h"
 
 namespace telltale::tell {
 namespace {
@@ -32,12 +34,9 @@ class TableWriter {
   LeftOutList run() {
     choose_metadata();
     number_labels();
-    write_counts();
-    write_places();
-    write_events();
-    write_host_details();
-    write_device_details();
-    write_other_tables();
+    list_own_tables();
+    list_described_tables();
+    write_listed_tables();
     chunks_.end();
     LeftOutList left_out;
     constexpr std::string_view kWhy = "a .tell file holds texts of up to 32 MiB";
@@ -62,16 +61,32 @@ class TableWriter {
   }
   std::string_view text_of(StringId id);
 
-  void write_counts();
-  void write_places();
-  void write_events();
-  void write_host_details();
-  void write_device_details();
-  void write_other_tables();
+  void list_own_tables();
+  void list_described_tables();
+  void write_listed_tables();
+  void put_event(ColumnWriter& columns, std::size_t event);
+  void put_memory_event(ColumnWriter& columns, std::size_t i);
+  void put_counter_value(ColumnWriter& columns, std::size_t i);
   std::vector<AnomalyRow> anomalies() const;
 
-  // Rows 0 to `rows`, each put into columns by `put(columns, row)`, in as many chunks as it takes. `begin_chunk` is for
-  // what `put` remembers from row to row.
+  // A table that will be written: `put(columns, row)` puts a row into columns. `begin_chunk` is for what `put`
+  // remembers from row to row.
+  struct ListedTable {
+    TableId id;
+    std::size_t rows = 0;
+    std::function<void(TableWriter&)> write;
+  };
+  template <typename Put, typename BeginChunk>
+  void list(TableId table, std::size_t rows, Put put, BeginChunk begin_chunk) {
+    if (rows == 0) return;
+    tables_.push_back({table, rows, [=](TableWriter& self) { self.write_rows(table, rows, put, begin_chunk); }});
+  }
+  template <typename Put>
+  void list(TableId table, std::size_t rows, Put put) {
+    list(table, rows, put, [] {});
+  }
+
+  // Rows 0 to `rows`, in as many chunks as it takes.
   template <typename Put, typename BeginChunk>
   void write_rows(TableId table, std::size_t rows, Put put, BeginChunk begin_chunk) {
     std::size_t first = 0;
@@ -93,82 +108,19 @@ class TableWriter {
     }
     columns_ = {};
   }
-  template <typename Put>
-  void write_rows(TableId table, std::size_t rows, Put put) {
-    write_rows(table, rows, put, [] {});
-  }
-  template <typename Row>
-  void write_list(TableId table, const std::vector<Row>& rows) {
-    write_rows(table, rows.size(), [&](ColumnWriter& columns, std::size_t i) { columns_of(columns, rows[i]); });
-  }
-  template <typename Row, typename Put>
-  void write_side_table(TableId table, const SideTable<Row>& rows, Put put) {
-    write_rows(table, rows.size(), [&](ColumnWriter& columns, std::size_t i) {
-      const EventKey key{rows.event(i)};
-      columns_of(columns, key);
-      put(columns, rows.row(i));
-    });
-  }
-  template <typename Row>
-  void write_side_table(TableId table, const SideTable<Row>& rows) {
-    write_side_table(table, rows, [](ColumnWriter& columns, const Row& row) { columns_of(columns, row); });
-  }
-  void write_number_table(TableId table, const SideTable<std::uint32_t>& rows) {
-    write_side_table(table, rows,
-                     [table](ColumnWriter& columns, const std::uint32_t& row) { number_of(columns, row, table); });
-  }
-
   const Trace& trace_;
   TextWriter& out_;
   ChunkWriter chunks_;
   const WriteProgress& progress_;
   ColumnWriter columns_;
   std::string payload_;
-  std::vector<const std::pair<std::string, std::string>*> metadata_;
+  std::vector<const MetadataValue*> metadata_;
   std::uint64_t cut_texts_ = 0;
   std::string cut_text_;
   InternedValues<Label> labels_;
+  MemoryTotals totals_;
+  std::vector<ListedTable> tables_;
 };
-
-void TableWriter::write_counts() {
-  const Trace& t = trace_;
-  const std::pair<TableId, std::size_t> counts[] = {
-      {TableId::kTrace, 1},
-      {TableId::kStrings, t.strings.size() - 1},
-      {TableId::kProcesses, t.processes.size()},
-      {TableId::kTracks, t.tracks.size()},
-      {TableId::kDevices, t.devices.size()},
-      {TableId::kLabels, labels_.size()},
-      {TableId::kEvents, t.events.size()},
-      {TableId::kSteps, t.steps.size()},
-      {TableId::kOperatorInputs, t.operator_inputs.size()},
-      {TableId::kOperators, t.operators.size()},
-      {TableId::kOperatorStacks, t.operator_stacks.size()},
-      {TableId::kSourceLocations, t.source_locations.size()},
-      {TableId::kSources, t.sources.size()},
-      {TableId::kKernelLaunches, t.kernel_launches.size()},
-      {TableId::kKernels, t.kernels.size()},
-      {TableId::kGraphNodes, t.graph_nodes.size()},
-      {TableId::kCopies, t.copies.size()},
-      {TableId::kSyncs, t.syncs.size()},
-      {TableId::kCollectives, t.collectives.size()},
-      {TableId::kLanes, t.lanes.size()},
-      {TableId::kCategories, t.categories.size()},
-      {TableId::kOtherArguments, t.other_arguments.size()},
-      {TableId::kMemory, t.memory.size()},
-      {TableId::kCounterValues, t.counters.size()},
-      {TableId::kCounterSeries, t.counters.series.size()},
-      {TableId::kFlows, t.flows.size()},
-      {TableId::kMetadata, metadata_.size()},
-      {TableId::kDistributed, t.distributed ? 1 : 0},
-      {TableId::kProcessGroups, t.distributed ? t.distributed->groups.size() : 0},
-      {TableId::kAnomalies, t.anomalies.list().size()},
-  };
-  std::vector<RowCount> rows;
-  for (const auto& [table, count] : counts)
-    if (count > 0) rows.push_back({static_cast<std::uint64_t>(table), count});
-  write_list(TableId::kRowCounts, rows);
-}
 
 // A text that is too long is cut, and stays different from all others.
 std::string_view TableWriter::text_of(StringId id) {
@@ -179,84 +131,89 @@ std::string_view TableWriter::text_of(StringId id) {
   return cut_text_;
 }
 
-void TableWriter::write_places() {
-  write_rows(TableId::kTrace, 1, [&](ColumnWriter& columns, std::size_t) { columns_of(columns, trace_); });
-  write_rows(TableId::kStrings, trace_.strings.size() - 1,
-             [&](ColumnWriter& columns, std::size_t i) { columns.words(text_of(static_cast<StringId>(i + 1))); });
-  write_list(TableId::kProcesses, trace_.processes);
-  write_list(TableId::kTracks, trace_.tracks);
-  write_list(TableId::kDevices, trace_.devices);
-}
-
-void TableWriter::write_events() {
-  write_rows(TableId::kLabels, labels_.size(),
-             [&](ColumnWriter& columns, std::size_t i) { columns_of(columns, labels_[i]); });
-  const Events& events = trace_.events;
-  write_rows(TableId::kEvents, events.size(), [&](ColumnWriter& columns, std::size_t i) {
-    const EventRow row{label_of(i), events.start[i], events.duration[i], events.cause[i]};
-    columns_of(columns, row);
+// Those that a file holds in another way than the trace does.
+void TableWriter::list_own_tables() {
+  list(TableId::kTrace, 1, [this](ColumnWriter& columns, std::size_t) {
+    columns_of(columns, trace_);
+    columns_of(columns, trace_.recorded);
   });
-  write_list(TableId::kSteps, trace_.steps);
-}
-
-void TableWriter::write_host_details() {
-  write_list(TableId::kOperatorInputs, trace_.operator_inputs);
-  write_side_table(TableId::kOperators, trace_.operators);
-  write_side_table(TableId::kOperatorStacks, trace_.operator_stacks);
-  write_list(TableId::kSourceLocations, trace_.source_locations);
-  write_number_table(TableId::kSources, trace_.sources);
-  write_number_table(TableId::kCategories, trace_.categories);
-  write_number_table(TableId::kOtherArguments, trace_.other_arguments);
-}
-
-void TableWriter::write_device_details() {
-  write_list(TableId::kKernelLaunches, trace_.kernel_launches);
-  write_side_table(TableId::kKernels, trace_.kernels);
-  write_side_table(TableId::kGraphNodes, trace_.graph_nodes);
-  write_side_table(TableId::kCopies, trace_.copies);
-  write_side_table(TableId::kSyncs, trace_.syncs);
-  write_side_table(TableId::kCollectives, trace_.collectives);
-  write_side_table(TableId::kLanes, trace_.lanes,
-                   [](ColumnWriter& columns, const std::uint8_t& lane) { columns.integer(lane); });
-}
-
-void TableWriter::write_other_tables() {
-  const MemoryEvents& memory = trace_.memory;
-  MemoryTotals totals;
-  write_rows(
-      TableId::kMemory, memory.size(),
-      [&](ColumnWriter& columns, std::size_t i) {
-        MemoryTotals::Totals& expected = totals.expected(memory.device[i], memory.bytes[i]);
-        const auto allocated = static_cast<std::uint64_t>(memory.total_allocated[i]);
-        const auto reserved = static_cast<std::uint64_t>(memory.total_reserved[i]);
-        const MemoryRow row{memory.time[i],
-                            memory.address[i],
-                            memory.bytes[i],
-                            memory.device[i],
-                            static_cast<std::int64_t>(allocated - expected.allocated),
-                            static_cast<std::int64_t>(reserved - expected.reserved),
-                            memory.track[i],
-                            memory.event[i],
-                            memory.pool.empty() ? kEmptyString : memory.pool[i]};
-        expected = {allocated, reserved};
-        columns_of(columns, row);
-      },
-      [&] { totals = {}; });
-  const Counters& counters = trace_.counters;
-  write_rows(TableId::kCounterValues, counters.size(), [&](ColumnWriter& columns, std::size_t i) {
-    const CounterRow row{counters.time[i], counters.value[i]};
-    columns_of(columns, row);
-  });
-  write_list(TableId::kCounterSeries, counters.series);
-  write_list(TableId::kFlows, trace_.flows);
-  write_rows(TableId::kMetadata, metadata_.size(),
-             [&](ColumnWriter& columns, std::size_t i) { columns_of(columns, *metadata_[i]); });
+  list(TableId::kStrings, trace_.strings.size() - 1,
+       [this](ColumnWriter& columns, std::size_t i) { columns.words(text_of(static_cast<StringId>(i + 1))); });
+  list(TableId::kLabels, labels_.size(),
+       [this](ColumnWriter& columns, std::size_t i) { columns_of(columns, labels_[i]); });
+  list(TableId::kEvents, trace_.events.size(), [this](ColumnWriter& columns, std::size_t i) { put_event(columns, i); });
+  list(
+      TableId::kMemory, trace_.memory.size(),
+      [this](ColumnWriter& columns, std::size_t i) { put_memory_event(columns, i); }, [this] { totals_ = {}; });
+  list(TableId::kCounterValues, trace_.counters.size(),
+       [this](ColumnWriter& columns, std::size_t i) { put_counter_value(columns, i); });
   if (trace_.distributed) {
-    write_rows(TableId::kDistributed, 1,
-               [&](ColumnWriter& columns, std::size_t) { columns_of(columns, *trace_.distributed); });
-    write_list(TableId::kProcessGroups, trace_.distributed->groups);
+    list(TableId::kDistributed, 1,
+         [this](ColumnWriter& columns, std::size_t) { columns_of(columns, *trace_.distributed); });
+    list(TableId::kProcessGroups, trace_.distributed->groups.size(),
+         [this](ColumnWriter& columns, std::size_t i) { columns_of(columns, trace_.distributed->groups[i]); });
   }
-  write_list(TableId::kAnomalies, anomalies());
+  list(TableId::kAnomalies, anomalies().size(),
+       [rows = anomalies()](ColumnWriter& columns, std::size_t i) { columns_of(columns, rows[i]); });
+}
+
+void TableWriter::list_described_tables() {
+  for_each_list([this]<typename Row>(const TableInfo& info, auto rows_in, RowOf<Row>) {
+    if constexpr (std::same_as<Row, MetadataValue>)
+      list(TableId{info.number}, metadata_.size(),
+           [this](ColumnWriter& columns, std::size_t i) { columns_of(columns, *metadata_[i]); });
+    else
+      list(TableId{info.number}, rows_in(trace_).size(),
+           [this, rows_in](ColumnWriter& columns, std::size_t i) { columns_of(columns, rows_in(trace_)[i]); });
+  });
+  for_each_side_table([this](const TableInfo& info, auto table_of, auto description) {
+    list(TableId{info.number}, table_of(trace_).size(),
+         [this, table_of, description](ColumnWriter& columns, std::size_t i) {
+           const EventKey key{table_of(trace_).event(i)};
+           columns_of(columns, key);
+           columns_of(columns, table_of(trace_).row(i), description);
+         });
+  });
+}
+
+// In the order of their numbers, behind how many rows each has.
+void TableWriter::write_listed_tables() {
+  std::ranges::sort(tables_, {}, &ListedTable::id);
+  std::vector<RowCount> counts;
+  for (const ListedTable& table : tables_) counts.push_back({static_cast<std::uint64_t>(table.id), table.rows});
+  write_rows(
+      TableId::kRowCounts, counts.size(), [&](ColumnWriter& columns, std::size_t i) { columns_of(columns, counts[i]); },
+      [] {});
+  for (const ListedTable& table : tables_) table.write(*this);
+}
+
+void TableWriter::put_event(ColumnWriter& columns, std::size_t event) {
+  const Events& events = trace_.events;
+  const EventRow row{label_of(event), events.start[event], events.duration[event], events.cause[event]};
+  columns_of(columns, row);
+}
+
+void TableWriter::put_memory_event(ColumnWriter& columns, std::size_t i) {
+  const MemoryEvents& memory = trace_.memory;
+  MemoryTotals::Totals& expected = totals_.expected(memory.device[i], memory.bytes[i]);
+  const auto allocated = static_cast<std::uint64_t>(memory.total_allocated[i]);
+  const auto reserved = static_cast<std::uint64_t>(memory.total_reserved[i]);
+  const MemoryRow row{memory.time[i],
+                      memory.address[i],
+                      memory.bytes[i],
+                      memory.device[i],
+                      static_cast<std::int64_t>(allocated - expected.allocated),
+                      static_cast<std::int64_t>(reserved - expected.reserved),
+                      memory.track[i],
+                      memory.event[i],
+                      memory.pool.empty() ? kEmptyString : memory.pool[i]};
+  expected = {allocated, reserved};
+  columns_of(columns, row);
+}
+
+void TableWriter::put_counter_value(ColumnWriter& columns, std::size_t i) {
+  const CounterRow row{trace_.counters.time[i], trace_.counters.value[i]};
+  columns_of(columns, row);
 }
 
 std::vector<AnomalyRow> TableWriter::anomalies() const {

@@ -6,13 +6,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bindings/core/arrow_abi.h"
+#include "trace/columns.h"
 
 namespace telltale::python {
 
-struct Column {
+struct ArrowColumn {
   std::string name;
   std::string format;  // Arrow's word for the type, such as "l" for int64
   std::int64_t length = 0;
@@ -20,18 +22,20 @@ struct Column {
   bool may_be_null = false;
   // The first is the bitmap of what is not null, possibly absent; what follows depends on the format.
   std::vector<std::shared_ptr<const void>> buffers;
-  std::vector<Column> children;              // of lists: their elements
-  std::shared_ptr<const Column> dictionary;  // the texts that this column's numbers stand for, or nothing
+  std::vector<ArrowColumn> children;              // of lists: their elements
+  std::shared_ptr<const ArrowColumn> dictionary;  // the texts that this column's numbers stand for, or nothing
+  std::string_view text;                          // what it holds, for docs/python.md
+  Unit unit = Unit::kNone;
 };
 
-struct Table {
+struct ArrowTable {
   std::string name;
   std::int64_t rows = 0;
-  std::vector<Column> columns;
+  std::vector<ArrowColumn> columns;
 };
 
 // Both are to be released by whoever gets them, on any thread, with or without the GIL.
-void export_schema(const std::shared_ptr<const Table>& table, ArrowSchema& out);
-void export_stream(const std::shared_ptr<const Table>& table, ArrowArrayStream& out);
+void export_schema(const std::shared_ptr<const ArrowTable>& table, ArrowSchema& out);
+void export_stream(const std::shared_ptr<const ArrowTable>& table, ArrowArrayStream& out);
 
 }  // namespace telltale::python

@@ -1,4 +1,4 @@
-#include "bindings/core/columns.h"
+#include "bindings/core/arrow_columns.h"
 
 #include <cassert>
 #include <limits>
@@ -9,7 +9,7 @@ namespace telltale::python {
 namespace {
 
 template <typename Offset>
-Column texts_with_offsets(std::string name, const char* format, std::span<const std::string> values) {
+ArrowColumn texts_with_offsets(std::string name, const char* format, std::span<const std::string> values) {
   std::vector<Offset> offsets = {0};
   std::vector<char> letters;
   for (const std::string& value : values) {
@@ -24,7 +24,7 @@ Column texts_with_offsets(std::string name, const char* format, std::span<const 
 
 }  // namespace
 
-Column texts(std::string name, std::span<const std::string_view> values) {
+ArrowColumn texts(std::string name, std::span<const std::string_view> values) {
   std::vector<std::string> repaired;
   std::size_t letters = 0;
   for (const std::string_view value : values) letters += repaired.emplace_back(repaired_utf8(value)).size();
@@ -33,12 +33,12 @@ Column texts(std::string name, std::span<const std::string_view> values) {
                   : texts_with_offsets<std::int32_t>(std::move(name), "u", repaired);
 }
 
-Column dictionary_of(Column indices, std::span<const std::string_view> words) {
-  indices.dictionary = std::make_shared<const Column>(texts("", words));
+ArrowColumn dictionary_of(ArrowColumn indices, std::span<const std::string_view> words) {
+  indices.dictionary = std::make_shared<const ArrowColumn>(texts("", words));
   return indices;
 }
 
-Column interned(std::string name, const Trace& trace, const std::vector<StringId>& ids, EmptyText empty) {
+ArrowColumn interned(std::string name, const Trace& trace, const std::vector<StringId>& ids, EmptyText empty) {
   constexpr std::int32_t kUnseen = -1;
   const auto is_null = [&](std::size_t i) { return empty == EmptyText::kIsNull && ids[i] == kEmptyString; };
   std::vector<std::int32_t> index_of(trace.strings.size(), kUnseen);
@@ -53,23 +53,23 @@ Column interned(std::string name, const Trace& trace, const std::vector<StringId
     }
     indices[i] = index;
   }
-  Column column = dictionary_of(column_of(std::move(name), std::move(indices)), words);
+  ArrowColumn column = dictionary_of(column_of(std::move(name), std::move(indices)), words);
   return empty == EmptyText::kIsNull ? with_nulls(std::move(column), is_null) : column;
 }
 
-Column number_lists(std::string name, std::vector<std::int64_t> offsets, std::vector<std::int64_t> values) {
-  Column lists{std::move(name),
-               "+L",
-               static_cast<std::int64_t>(offsets.size()) - 1,
-               0,
-               false,
-               {nullptr, buffer_of(std::move(offsets))}};
+ArrowColumn number_lists(std::string name, std::vector<std::int64_t> offsets, std::vector<std::int64_t> values) {
+  ArrowColumn lists{std::move(name),
+                    "+L",
+                    static_cast<std::int64_t>(offsets.size()) - 1,
+                    0,
+                    false,
+                    {nullptr, buffer_of(std::move(offsets))}};
   lists.children.push_back(column_of("item", std::move(values)));
   return lists;
 }
 
-Table table_of(std::string name, std::size_t rows, std::vector<Column> columns) {
-  for ([[maybe_unused]] const Column& column : columns) assert(column.length == static_cast<std::int64_t>(rows));
+ArrowTable table_of(std::string name, std::size_t rows, std::vector<ArrowColumn> columns) {
+  for ([[maybe_unused]] const ArrowColumn& column : columns) assert(column.length == static_cast<std::int64_t>(rows));
   return {std::move(name), static_cast<std::int64_t>(rows), std::move(columns)};
 }
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/core/table.h"
+#include "bindings/core/arrow_table.h"
 #include "trace/trace.h"
 
 namespace telltale::python {
@@ -53,7 +53,7 @@ class Bits {
 
 // Makes those rows null for which `is_null(i)`.
 template <typename IsNull>
-Column with_nulls(Column column, const IsNull& is_null) {
+ArrowColumn with_nulls(ArrowColumn column, const IsNull& is_null) {
   column.may_be_null = true;
   Bits present(static_cast<std::size_t>(column.length));
   for (std::size_t i = 0; i < static_cast<std::size_t>(column.length); ++i) {
@@ -68,7 +68,7 @@ Column with_nulls(Column column, const IsNull& is_null) {
 
 // A column of the trace as it stands in memory; `trace` owns `values`.
 template <typename Value>
-Column column_of(std::string name, const std::shared_ptr<const Trace>& trace, const std::vector<Value>& values) {
+ArrowColumn column_of(std::string name, const std::shared_ptr<const Trace>& trace, const std::vector<Value>& values) {
   const auto length = static_cast<std::int64_t>(values.size());
   if (values.empty())
     return {std::move(name), format_of<Value>(), 0, 0, false, {nullptr, buffer_of(std::vector<Value>())}};
@@ -78,7 +78,7 @@ Column column_of(std::string name, const std::shared_ptr<const Trace>& trace, co
 }
 
 template <typename Value>
-Column column_of(std::string name, std::vector<Value> values) {
+ArrowColumn column_of(std::string name, std::vector<Value> values) {
   const auto length = static_cast<std::int64_t>(values.size());
   return {std::move(name), format_of<Value>(), length, 0, false, {nullptr, buffer_of(std::move(values))}};
 }
@@ -88,7 +88,7 @@ concept IsOptional = requires(Optional value) { value.has_value(); };
 
 // Numbers, one a row.
 template <typename Get>
-Column numbers(std::string name, std::size_t rows, const Get& get) {
+ArrowColumn numbers(std::string name, std::size_t rows, const Get& get) {
   using Got = std::invoke_result_t<Get, std::size_t>;
   if constexpr (IsOptional<Got>) {
     std::vector<typename Got::value_type> values(rows);
@@ -114,24 +114,25 @@ inline std::optional<EventId> event_or_null(EventId event) {
 
 // True or false; `get` returns std::optional<bool>.
 template <typename Get>
-Column truths(std::string name, std::size_t rows, const Get& get) {
+ArrowColumn truths(std::string name, std::size_t rows, const Get& get) {
   Bits values(rows);
   for (std::size_t i = 0; i < rows; ++i)
     if (get(i).value_or(false)) values.set(i);
-  Column column{std::move(name), "b", static_cast<std::int64_t>(rows), 0, false, {nullptr, std::move(values).buffer()}};
+  ArrowColumn column{
+      std::move(name), "b", static_cast<std::int64_t>(rows), 0, false, {nullptr, std::move(values).buffer()}};
   return with_nulls(std::move(column), [&get](std::size_t i) { return !get(i); });
 }
 
 // A column of plain texts. Repairs what is no UTF-8.
-Column texts(std::string name, std::span<const std::string_view> values);
+ArrowColumn texts(std::string name, std::span<const std::string_view> values);
 
 // `indices` stand for `words`.
-Column dictionary_of(Column indices, std::span<const std::string_view> words);
+ArrowColumn dictionary_of(ArrowColumn indices, std::span<const std::string_view> words);
 
 // Interned texts, as a dictionary of those that occur.
 enum class EmptyText : std::uint8_t { kIsText, kIsNull };
-Column interned(std::string name, const Trace& trace, const std::vector<StringId>& ids,
-                EmptyText empty = EmptyText::kIsNull);
+ArrowColumn interned(std::string name, const Trace& trace, const std::vector<StringId>& ids,
+                     EmptyText empty = EmptyText::kIsNull);
 
 template <typename Get>
 std::vector<StringId> ids_of(std::size_t rows, const Get& get) {
@@ -141,9 +142,9 @@ std::vector<StringId> ids_of(std::size_t rows, const Get& get) {
 }
 
 // Lists of whole numbers: row i has those of `values` from offsets[i] to offsets[i + 1].
-Column number_lists(std::string name, std::vector<std::int64_t> offsets, std::vector<std::int64_t> values);
+ArrowColumn number_lists(std::string name, std::vector<std::int64_t> offsets, std::vector<std::int64_t> values);
 
 // A table of columns that are all as long as it is.
-Table table_of(std::string name, std::size_t rows, std::vector<Column> columns);
+ArrowTable table_of(std::string name, std::size_t rows, std::vector<ArrowColumn> columns);
 
 }  // namespace telltale::python

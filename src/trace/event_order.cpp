@@ -1,4 +1,4 @@
-#include "trace/row_order.h"
+#include "trace/event_order.h"
 
 #include "base/merge_runs.h"
 #include "base/parallel.h"
@@ -40,7 +40,7 @@ bool is_before(const Row& a, const Row& b) {
 
 }  // namespace
 
-std::vector<EventId> order_rows(std::span<EventBatch> batches, Nanoseconds origin, Trace& trace, unsigned threads) {
+std::vector<EventId> order_events(std::span<EventBatch> batches, Nanoseconds origin, Trace& trace, unsigned threads) {
   std::size_t count = 0;
   for (const EventBatch& batch : batches) {
     for (const BatchEvent& event : batch.events) ++trace.tracks[event.track].event_count;

@@ -1,4 +1,4 @@
-#include "bindings/core/table.h"
+#include "bindings/core/arrow_table.h"
 
 #include <cerrno>
 #include <new>
@@ -6,7 +6,7 @@
 namespace telltale::python {
 namespace {
 
-using SharedTable = std::shared_ptr<const Table>;
+using SharedTable = std::shared_ptr<const ArrowTable>;
 
 // Releases what it points to, unless a reader has taken it over and marked it so.
 template <typename Node>
@@ -52,9 +52,9 @@ void give(std::unique_ptr<Held<Node>> held, Node& out) {
   out.private_data = held.release();
 }
 
-void export_column(const SharedTable& table, const Column& column, ArrowSchema& out) {
+void export_column(const SharedTable& table, const ArrowColumn& column, ArrowSchema& out) {
   auto held = std::make_unique<Held<ArrowSchema>>(Held<ArrowSchema>{table});
-  for (const Column& child : column.children) export_column(table, child, held->add_child());
+  for (const ArrowColumn& child : column.children) export_column(table, child, held->add_child());
   if (column.dictionary) export_column(table, *column.dictionary, held->add_dictionary());
   out = {.format = column.format.c_str(),
          .name = column.name.c_str(),
@@ -62,10 +62,10 @@ void export_column(const SharedTable& table, const Column& column, ArrowSchema& 
   give(std::move(held), out);
 }
 
-void export_column(const SharedTable& table, const Column& column, ArrowArray& out) {
+void export_column(const SharedTable& table, const ArrowColumn& column, ArrowArray& out) {
   auto held = std::make_unique<Held<ArrowArray>>(Held<ArrowArray>{table});
   for (const auto& buffer : column.buffers) held->buffers.push_back(buffer.get());
-  for (const Column& child : column.children) export_column(table, child, held->add_child());
+  for (const ArrowColumn& child : column.children) export_column(table, child, held->add_child());
   if (column.dictionary) export_column(table, *column.dictionary, held->add_dictionary());
   out = {.length = column.length,
          .null_count = column.null_count,
@@ -77,7 +77,7 @@ void export_column(const SharedTable& table, const Column& column, ArrowArray& o
 void export_rows(const SharedTable& table, ArrowArray& out) {
   auto held = std::make_unique<Held<ArrowArray>>(Held<ArrowArray>{table});
   held->buffers = {nullptr};
-  for (const Column& column : table->columns) export_column(table, column, held->add_child());
+  for (const ArrowColumn& column : table->columns) export_column(table, column, held->add_child());
   out = {.length = table->rows, .n_buffers = 1, .buffers = held->buffers.data()};
   give(std::move(held), out);
 }
@@ -124,7 +124,7 @@ void release_stream(ArrowArrayStream* stream) {
 
 void export_schema(const SharedTable& table, ArrowSchema& out) {
   auto held = std::make_unique<Held<ArrowSchema>>(Held<ArrowSchema>{table});
-  for (const Column& column : table->columns) export_column(table, column, held->add_child());
+  for (const ArrowColumn& column : table->columns) export_column(table, column, held->add_child());
   out = {.format = "+s", .name = ""};
   give(std::move(held), out);
 }
