@@ -11,6 +11,7 @@ from harness import files, goals, programs, report
 EXAMPLES = programs.ROOT / "examples" / "traces"
 LARGE_SOURCE = "resnet50_train.json.gz"
 LARGE_BYTES = 100_000_000
+LIVE_EVENTS = 2_000_000
 
 
 @dataclass
@@ -56,6 +57,16 @@ def reading_ratio(runs: int) -> tuple[float, float]:
     tell = files.TraceFile(large.path.with_suffix(".tell"), large.label, large.text_bytes)
     convert(large.path, tell.path)
     return programs.our_reader(large, 1, runs).best, programs.our_reader(tell, 1, runs).best
+
+
+def live_reading(runs: int) -> tuple[float, float]:
+    """Seconds to read a live recording on one core: its events as JSON, and the recording itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        tell, large = Path(folder) / "live.tell", Path(folder) / "live.json"
+        subprocess.run([programs.BIN / "make_recording", tell, str(LIVE_EVENTS)], check=True)
+        convert(tell, large)
+        return tuple(programs.our_reader(files.TraceFile(path, path.name, path.stat().st_size), 1, runs).best
+                     for path in (large, tell))
 
 
 def reached(found: list[Size], json_s: float, tell_s: float) -> list[goals.Goal]:

@@ -93,14 +93,18 @@ std::string software_text(const TraceInfo& info) {
                 ", ");
 }
 
+std::string tool_of(const TraceInfo& info) {
+  if (!info.tool.empty()) return info.tool;
+  return info.format == "chrome" ? "Chrome trace" : printable(info.format);
+}
+
 std::string headline(const TraceInfo& info, const TextStyle& style) {
   const std::string name =
       info.path == "-" ? "standard input" : printable(std::filesystem::path(info.path).filename().string());
   const std::string size = info.bytes && *info.bytes != info.text_bytes
                                ? fmt::format("{}, {} of text", size_of(*info.bytes), size_of(info.text_bytes))
                                : size_of(info.text_bytes);
-  const std::string rest =
-      std::string(kDot) + joined({info.tool.empty() ? printable(info.format) : info.tool, size}, kDot);
+  const std::string rest = std::string(kDot) + joined({tool_of(info), size}, kDot);
   const std::size_t room = std::max<std::size_t>(style.width, display_width(rest) + 10) - display_width(rest);
   return style.bold(cut_to_width(name, room)) + rest + '\n';
 }

@@ -27,6 +27,8 @@ std::optional<std::int64_t> integer_text(std::string_view text) {
   return value;
 }
 
+bool is_event(std::string_view raw) { return is_object(raw) && find(members_of(raw), "ph").has_value(); }
+
 class EventReader {
  public:
   EventReader(std::string_view text, SlowDocument& document) : text_(text), document_(document) {}
@@ -143,8 +145,11 @@ std::optional<SlowDocument> slow_document(std::string_view text) {
     }
   }
   if (!list) return std::nullopt;
+  const auto elements = elements_of(*list);
+  const bool has_events = std::ranges::any_of(elements, is_event);
+  if (is_array(body) && !elements.empty() && !has_events) return std::nullopt;  // some other JSON
   EventReader reader(text, document);
-  for (const std::string_view raw : elements_of(*list)) reader.read(raw);
+  for (const std::string_view raw : elements) reader.read(raw);
   return document;
 }
 

@@ -41,7 +41,6 @@ class SlowReader {
  public:
   explicit SlowReader(SlowDocument document) : document_(std::move(document)) {
     trace_.anomalies = document_.anomalies;
-    trace_.format = "kineto";
   }
 
   SlowTrace run() {
@@ -49,6 +48,7 @@ class SlowReader {
     take_memory_events();
     take_counters();
     number_tracks();
+    name_format();
     const auto base_time = fill_header(document_.header, trace_);
     find_origin(base_time);
     write_events();
@@ -203,6 +203,19 @@ class SlowReader {
     for (const Track& track : trace_.tracks)
       if (track.device != kHost && known.insert(track.device).second) trace_.devices.emplace_back().id = track.device;
     std::ranges::stable_sort(trace_.devices, {}, &Device::id);
+  }
+
+  // Kineto's own keys, categories and memory events tell its traces from those of other tools.
+  void name_format() {
+    static const std::set<std::string> kKeys = {
+        "schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds", "traceName", "trace_id",
+        "record_shapes", "with_stack",       "profile_memory",  "with_modules",        "with_flops"};
+    bool is_kineto = !memory_.empty();
+    for (const JsonMember& member : document_.header) is_kineto |= kKeys.contains(member.key);
+    for (const SlowRow& row : rows_)
+      is_kineto |= row.kind != Kind::kOther && row.kind != Kind::kDeviceOther && row.kind != Kind::kInstant &&
+                   row.kind != Kind::kAsync;
+    trace_.format = is_kineto ? "kineto" : "chrome";
   }
 
   // What the events carry was recorded, whatever the header says.

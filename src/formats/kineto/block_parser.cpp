@@ -52,6 +52,7 @@ class BlockParser {
       if (behind > block_.end()) return stop_inside(p);
       const char* next = behind > p ? behind : p + 1;
       note(Anomaly::kNotAnEvent, p, next);
+      parsed_.has_other_elements = true;
       return next;
     }
     const ParseEnd end = reader_.parser.parse(p, block_.end(), reader_.fields);
@@ -59,6 +60,7 @@ class BlockParser {
       case ParseStatus::kIncomplete:
         return stop_inside(p);
       case ParseStatus::kOk:
+        (reader_.fields.phase != 0 ? parsed_.has_events : parsed_.has_other_elements) = true;
         if (!reader_.writer.write(reader_.fields, offset_of(p), parsed_.events))
           note(Anomaly::kMalformedEvent, p, end.position);
         return end.position;
@@ -71,6 +73,7 @@ class BlockParser {
   // Counts the element at `p`, which goes wrong at `error`. Where reading can go on; null when that lies beyond the
   // block.
   const char* malformed(const char* p, const char* error) {
+    parsed_.has_events = true;  // a broken one, for all we know
     const char* next = resume_behind(p, error);
     if (next != nullptr) note(Anomaly::kMalformedEvent, p, next);
     return next;

@@ -46,6 +46,8 @@ struct ParsedBlock {
   BlockEnd end = BlockEnd::kBetweenEvents;
   std::size_t position = 0;       // in the block's text
   bool is_after_element = false;  // no comma had followed the last element before `position`
+  bool has_events = false;        // elements that are events, usable or not, likewise:
+  bool has_other_elements = false;
 };
 
 // Reads the block into rows. In the last block of a file, an event that the end of the text cuts off is counted as

@@ -64,6 +64,8 @@ class Collector {
     }
     const ParsedBlock& parsed = finished.parsed;
     list_.ends_after_element = parsed.is_after_element;
+    list_.has_events |= parsed.has_events;
+    list_.has_other_elements |= parsed.has_other_elements;
     if (parsed.end == BlockEnd::kListEnd) {
       list_.has_ended = true;
       list_.tail_offset = finished.block.byte_offset + parsed.position;

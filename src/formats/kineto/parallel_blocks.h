@@ -20,8 +20,9 @@ namespace telltale::kineto {
 struct EventList {
   std::vector<std::unique_ptr<LocalNames>> names;  // what the blocks' rows refer to
   std::vector<EventBlock> blocks;                  // in the order of the file
-  bool has_ended = false;                          // its closing bracket was found
-  std::string tail;                                // the text behind it
+  bool has_events = false, has_other_elements = false;
+  bool has_ended = false;  // its closing bracket was found
+  std::string tail;        // the text behind it
   std::uint64_t tail_offset = 0;
   bool was_cut = false;  // the text ends inside an event, which starts here:
   std::uint64_t cut_offset = 0;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <thread>
 
 #include "formats/kineto/document.h"
@@ -30,9 +33,9 @@ Result<Head> read_head(BlockSource& source, const std::string& path, Anomalies& 
         source.push_back(*block, head.position);
         return head;
       case HeadStatus::kNotATrace:
-        return failure("is not a trace: it is no JSON object or list", path, head.position);
+        return failure("is not a trace: its JSON goes wrong before the first event", path, head.position);
       case HeadStatus::kNoEvents:
-        return failure("is not a trace: it has no list of events (\"traceEvents\")", path);
+        return failure("is JSON, but not a trace: it has no list of events (\"traceEvents\")", path);
       case HeadStatus::kIncomplete:
         break;
     }
@@ -64,13 +67,36 @@ std::optional<std::int64_t> take_base_time(NamedValues& values) {
   return base_time;
 }
 
+// Any tool may write Chrome's format. Kineto's own are some values around the event list, its categories, which become
+// kinds that no other category becomes, and its memory events.
+bool has_marks_of_kineto(const NamedValues& values, std::span<const EventBlock> blocks) {
+  constexpr std::string_view kNames[] = {"schemaVersion",  "deviceProperties", "distributedInfo", "baseTimeNanoseconds",
+                                         "traceName",      "trace_id",         "record_shapes",   "with_stack",
+                                         "profile_memory", "with_modules",     "with_flops"};
+  const auto is_mark = [&](const auto& value) { return std::ranges::find(kNames, value.first) != std::end(kNames); };
+  if (std::ranges::any_of(values, is_mark)) return true;
+  const auto is_of_any_tool = [](const BatchEvent& event) {
+    return event.kind == Kind::kOther || event.kind == Kind::kDeviceOther || event.kind == Kind::kInstant ||
+           event.kind == Kind::kAsync;
+  };
+  return std::ranges::any_of(blocks, [&](const EventBlock& block) {
+    return !block.batch.memory.empty() || !std::ranges::all_of(block.batch.events, is_of_any_tool);
+  });
+}
+
 }  // namespace
+
+bool is_json(std::string_view first_bytes) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (first_bytes.starts_with(kByteOrderMark)) first_bytes.remove_prefix(kByteOrderMark.size());
+  const auto start = std::ranges::find_if(first_bytes, [](char c) { return static_cast<unsigned char>(c) > ' '; });
+  return start == first_bytes.end() || *start == '{' || *start == '[';
+}
 
 Result<Trace> read(TextInput& input, const std::string& path, const ReadOptions& options) {
   const unsigned threads = options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   BlockSource source(input, std::max<std::size_t>(1, options.block_bytes));
   Trace trace;
-  trace.format = "kineto";
   auto head = read_head(source, path, trace.anomalies);
   if (!head) return std::unexpected(head.error());
 
@@ -81,6 +107,9 @@ Result<Trace> read(TextInput& input, const std::string& path, const ReadOptions&
   auto list = read_event_list(source, threads, report_progress);
   if (!list) return std::unexpected(list.error());
 
+  if (head->is_bare_list && list->has_other_elements && !list->has_events)
+    return failure("is JSON, but not a trace: it is a list, and none of its elements is an event", path);
+
   if (list->has_ended) {
     const std::size_t tail_size = list->tail.size();
     list->tail.append(kPaddingBytes, kPadding);
@@ -89,6 +118,7 @@ Result<Trace> read(TextInput& input, const std::string& path, const ReadOptions&
   }
   note_missing_end(*list, *head, input, source.bytes_read(), trace.anomalies);
   trace.text_bytes = source.bytes_read();
+  trace.format = has_marks_of_kineto(head->values, list->blocks) ? "kineto" : "chrome";
   const auto clock_epoch_ns = take_base_time(head->values);
   take_recording_facts(std::move(head->values), trace);
 

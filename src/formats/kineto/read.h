@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "formats/input/read_options.h"
@@ -10,7 +11,11 @@
 
 namespace telltale::kineto {
 
-// `path` is for messages. The result does not depend on the number of threads.
+// Whether a file that starts like this may be one: JSON, an object or a list.
+bool is_json(std::string_view first_bytes);
+
+// Trace::format is "kineto" where something in the file is Kineto's own, else "chrome". `path` is for messages. The
+// result does not depend on the number of threads.
 Result<Trace> read(TextInput& input, const std::string& path, const ReadOptions& options);
 
 }  // namespace telltale::kineto
