@@ -67,7 +67,7 @@ class Recording:
         _recorder.start(self.path, **self._session)
         self._is_started = True
         if not adapter.start(self.wanted.adapter_options()):
-            say("memory of the host is not recorded: an allocator that is not torch's own is in use")
+            say("host memory is not recorded: an allocator other than torch's own is in use")
         watch_collections()
         if self.wanted.modules:
             self._modules.start()
@@ -98,6 +98,4 @@ class Recording:
             if name in os.environ:
                 _recorder.metadata(name.lower(), os.environ[name])
         if torch.version.cuda is not None and os.path.exists("/dev/nvidiactl"):
-            say_once(
-                "kernels on the GPU are not recorded by this engine yet; `telltale record --engine kineto` has them"
-            )
+            say_once("GPU kernels are not recorded by this engine yet; `telltale record --engine kineto` records them")
