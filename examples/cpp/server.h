@@ -120,8 +120,8 @@ class Server {
     TELLTALE_SCOPE("answer", answers.front());
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const Request& request : requests) {
-      const std::chrono::duration<double, std::milli> latency = Clock::now() - request.arrived;
       TELLTALE_ASYNC_END("request", request.id);
+      const std::chrono::duration<double, std::milli> latency = Clock::now() - request.arrived;
       served_.latencies_ms.push_back(latency.count());
     }
     ++served_.batches;

@@ -11,8 +11,8 @@
 #include "record/clock.h"
 #include "record/emit.h"
 #include "record/process_hooks.h"
-#include "record/quiescence.h"
 #include "record/recorder_state.h"
+#include "record/thread_state.h"
 #include "record/writer.h"
 
 namespace telltale::record {

@@ -8,7 +8,6 @@
 
 #include "record/active_session.h"
 #include "record/clock.h"
-#include "record/quiescence.h"
 #include "record/recorder_state.h"
 #include "record/session_pairs.h"
 #include "record/writer.h"

@@ -1,4 +1,5 @@
-// What the recorder knows of one thread of the host.
+// What the recorder knows of one thread of the host, and how others wait until it has left the recorder, without a cost
+// for the thread.
 //
 // The thread itself writes the first group of members on every record; all others are guarded by the pool's mutex. A
 // state is found through one thread-local pointer and lives until its last buffer is written.
@@ -51,5 +52,12 @@ struct alignas(64) ThreadState {
 
 // The calling thread's, or null before its first record. initial-exec: a load without a call, safe in signal handlers.
 extern thread_local ThreadState* current_thread __attribute__((tls_model("initial-exec")));
+
+// A thread sets `busy`, then looks whether something is recorded; it needs no fence in between, because whoever changes
+// that makes all processors pass one: every store before this call is seen by whatever a thread of this process does
+// after it. Not for signal handlers.
+void barrier_on_all_threads();
+// Once, before anything is recorded.
+void prepare_barrier();
 
 }  // namespace telltale::record

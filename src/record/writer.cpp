@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "record/quiescence.h"
 #include "record/recorder_state.h"
 #include "record/session_pairs.h"
+#include "record/thread_state.h"
 
 namespace telltale::record {
 

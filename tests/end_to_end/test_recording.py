@@ -35,6 +35,8 @@ class Exported:
         events = json.loads(Path(path).read_text())["traceEvents"]
         self.names = {event["tid"]: event["args"]["name"] for event in events if event.get("name") == "thread_name"}
         self.spans = [event for event in events if event["ph"] == "X"]
+        for event in events:  # nanoseconds, which add up exactly
+            event["ts"], event["dur"] = round(event.get("ts", 0) * 1000), round(event.get("dur", 0) * 1000)
         self.begins = {event["id"]: event for event in events if event["ph"] == "b"}
         self.ends = {event["id"]: event for event in events if event["ph"] == "e"}
         self.starts = {event["id"]: event for event in events if event["ph"] == "s"}
@@ -44,6 +46,23 @@ class Exported:
 
     def named(self, name):
         return [span for span in self.spans if span["name"] == name]
+
+    def latencies(self):
+        """Of all requests, in nanoseconds, the shortest first."""
+        return sorted(self.ends[number]["ts"] - begin["ts"] for number, begin in self.begins.items())
+
+    def self_times(self):
+        """Time in the spans of each name but not in those within them."""
+        times, around = Counter(), {}
+        for span in sorted(self.spans, key=lambda span: (span["tid"], span["ts"], -span["dur"])):
+            stack = around.setdefault(span["tid"], [])
+            while stack and stack[-1]["ts"] + stack[-1]["dur"] <= span["ts"]:
+                stack.pop()
+            if stack:
+                times[stack[-1]["name"]] -= span["dur"]
+            times[span["name"]] += span["dur"]
+            stack.append(span)
+        return times
 
     def around(self, name, point):
         """The span of that name on the thread and at the time of an event."""
@@ -76,7 +95,7 @@ class Recording(unittest.TestCase):
 
     def convert(self, source, name):
         target = self.folder / name
-        done = run("convert", str(source), "-o", str(target))
+        done = run("convert", str(source), "-o", str(target), "--force")
         self.assertEqual(done.returncode, 0, done.stderr)
         return target
 
@@ -133,9 +152,13 @@ class Finished(Recording):
         said = answer("analyze", str(self.tell))
         request = said["latencies"][0]
         self.assertEqual((request["name"], request["count"], request["unfinished"]), ("request", 300, 0))
-        # Two clocks, read at slightly different places.
-        for ours, theirs in ((request["p50_ns"], self.served.p50_ms), (request["p99_ns"], self.served.p99_ms)):
-            self.assertAlmostEqual(ours / 1e6, theirs, delta=0.5 + 0.1 * theirs)
+        exported = Exported(self.convert(self.tell, "server.json"))
+        latencies = exported.latencies()
+        self.assertEqual((request["p50_ns"], request["p99_ns"]), (latencies[149], latencies[296]), "the nearest ranks")
+        # The server reads its clock before a request begins and after it has ended, and goes by other ranks: its 151st
+        # and 298th request take no less than ours, however long it is kept waiting in between. The clocks may differ a bit.
+        self.assertGreaterEqual(self.served.p50_ms + 0.05, latencies[150] / 1e6)
+        self.assertGreaterEqual(self.served.p99_ms + 0.05, latencies[297] / 1e6)
         self.assertEqual(said["latencies"][1]["name"], "batch")
         self.assertEqual(said["latencies"][1]["count"], self.served.batches)
         self.assertEqual(said["counters"][0]["minimum"], 0)
@@ -143,13 +166,14 @@ class Finished(Recording):
         text = " ".join(run("analyze", str(self.tell)).stdout.split())
         self.assertIn("300 × request", text)
         self.assertIn("Each request takes", text)
-        self.assertIn("threads that serve are busy", text)
+        workers = {span["tid"] for span in exported.named("batch")}  # a busy machine may leave one of them out
+        self.assertIn("The 2 threads that serve are busy" if len(workers) == 2 else "The thread that serves, worker", text)
 
     # Ids tie a request to its arrow in what the server recorded; analyze has only times to go by.
     def test_analyze_finds_how_long_each_request_waited(self):
         exported = Exported(self.convert(self.tell, "server.json"))
         # The exporter numbers arrows and requests anew; where an arrow starts, one request begins.
-        waited, threads = 0.0, set()
+        waited, threads = 0, set()
         for arrow, start in exported.starts.items():
             enqueue = exported.around("enqueue", start)
             [begin] = [each for each in exported.begins.values() if enqueue["ts"] <= each["ts"] <= enqueue["ts"] + enqueue["dur"]]
@@ -159,7 +183,7 @@ class Finished(Recording):
         waiting = answer("analyze", str(self.tell))["latencies"][0]["waiting"]
         self.assertEqual(waiting["spans"], 300)
         self.assertEqual(waiting["served_in"], "batch")
-        self.assertAlmostEqual(waiting["waiting_ns"] / 1e3, waited, delta=1)
+        self.assertEqual(waiting["waiting_ns"], waited)
         names = {track["id"]: track["name"] for track in answer("info", str(self.tell))["tracks"]}
         self.assertEqual({names[track] for track in waiting["threads"]}, threads)
 
@@ -169,7 +193,7 @@ class Finished(Recording):
         for span in exported.named("batch") + exported.named("enqueue"):
             lasted[exported.names[span["tid"]]] += span["dur"]
         for thread in answer("analyze", str(self.tell))["threads"]:
-            self.assertAlmostEqual(thread["busy_ns"] / 1e3, lasted[thread["name"]], delta=1)
+            self.assertEqual(thread["busy_ns"], lasted[thread["name"]])
             self.assertEqual(sum(scope["own_ns"] for scope in thread["scopes"]), thread["busy_ns"])
 
     def test_nothing_is_lost_on_the_way_to_other_formats_and_back(self):
@@ -189,28 +213,39 @@ class Killed(Recording):
         super().setUp()
         self.tell = self.folder / "killed.tell"
         server = self.start("--seconds", 600, "--rate", 200, "--out", self.tell)
-        self.reports = [Report(server.stdout.readline()) for _ in range(3)]
+        # What a report tells of is soon in the file; how soon, on a busy machine, is not the matter here.
+        self.report = Report(server.stdout.readline())
+        deadline = time.monotonic() + PATIENCE
+        while not self.report.requests:
+            self.report = Report(server.stdout.readline())
+        while not self.has_all(self.report):
+            self.assertLess(time.monotonic(), deadline, "what was served does not come to the file")
         os.kill(server.pid, signal.SIGKILL)
         self.assertEqual(server.wait(), -signal.SIGKILL)
+
+    def has_all(self, report):
+        """Whether the file, as far as it has grown, has what the server says that it did."""
+        exported = Exported(self.convert(self.tell, "growing.json"))
+        sizes = [span["args"]["requests.size()"] for span in exported.named("batch") if "requests.size()" in span["args"]]
+        return len(exported.ends) >= report.requests <= sum(sizes) and len(sizes) >= report.batches
 
     def test_info_says_what_is_missing(self):
         info = answer("info", str(self.tell))
         [unfinished] = [each for each in info["anomalies"] if each["kind"] == "unfinished_recording"]
-        self.assertRegex(unfinished["example"]["text"], r"It reaches [\d.]+ s; at most the next [\d.]+ ms of each of 3 threads are lost")
+        self.assertRegex(unfinished["example"]["text"], r"It reaches [\d.]+ s; at most the next [\d.]+ ms of each of [23] threads are lost")
         self.assertEqual([each for each in info["anomalies"] if each["kind"] in ("dropped_events", "damaged_chunk")], [])
         card = " ".join(run("info", str(self.tell)).stdout.split())
         self.assertIn("Anomalies 1 × The recording has no end: it still goes on, or its process was killed. It reaches", card)
 
-    # A report is printed every half second, and what happens is in the file much sooner than that.
-    def test_what_was_served_long_before_is_there(self):
+    def test_what_was_in_the_file_is_still_there(self):
         request = answer("analyze", str(self.tell))["latencies"][0]
         self.assertEqual(request["name"], "request")
-        self.assertGreaterEqual(request["count"], self.reports[1].requests)
+        self.assertGreaterEqual(request["count"], self.report.requests)
         exported = Exported(self.convert(self.tell, "killed.json"))
         self.assertEqual(len(exported.ends), request["count"])
         batches = exported.named("batch")
-        self.assertGreaterEqual(len(batches), self.reports[1].batches)
-        self.assertGreaterEqual(sum(span["args"].get("requests.size()", 0) for span in batches), self.reports[1].requests)
+        self.assertGreaterEqual(len(batches), self.report.batches)
+        self.assertGreaterEqual(sum(span["args"].get("requests.size()", 0) for span in batches), self.report.requests)
 
     def test_it_is_analyzed_like_any_other(self):
         done = run("analyze", str(self.tell))
@@ -218,8 +253,10 @@ class Killed(Recording):
         text = " ".join(done.stdout.split())
         self.assertIn("Each request takes", text)
         self.assertIn("The recording has no end", text)
-        top = answer("top", str(self.tell))
-        self.assertEqual(top["rows"][0]["name"], "layer")
+        first = answer("top", str(self.tell))["rows"][0]
+        times = Exported(self.convert(self.tell, "killed.json")).self_times()
+        self.assertEqual(first["name"], times.most_common(1)[0][0])
+        self.assertEqual(first["self_cpu_ns"], times[first["name"]])
         page = self.folder / "page.html"
         self.assertEqual(run("analyze", str(self.tell), "--html", str(page)).returncode, 0)
         self.assertIn('<section id="latencies"', page.read_text())

@@ -3,6 +3,7 @@
 The stand-ins write down in which order they are called; what real ones do is the matter of test_torch.py."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -82,9 +83,23 @@ class Injection(RecordTest):
         self.assertEqual(len(os.listdir(self.runs)), 2)
         self.assertIn("recorded 2 files", done.stderr)
 
+    def test_what_is_said_of_recordings_reads_right_with_0_1_and_2_events_and_files(self):
+        child = "; subprocess.run([sys.executable, '-c', 'import torch'])"
+        for events, words in ((0, r"process \d+$"), (1, r"process \d+, 1 event in "), (2, r"process \d+, 2 events in ")):
+            spans = [{"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": n, "dur": 1} for n in range(events)]
+            sample = self.write("sample.json", json.dumps({"schemaVersion": 1, "traceEvents": spans}))
+            self.assertEqual(self.run_it("convert", sample, "-o", self.sample, "--force").returncode, 0)
+            one = self.recorded("import torch")
+            self.assertRegex(one.stderr, r"(?m)^telltale: recorded to runs/run.tell \([\d.]+ (KiB|B)\)$")
+            self.assertEqual("the recording is empty: no operator ran" in one.stderr, events == 0, one.stderr)
+            two = self.recorded("import subprocess, sys, torch" + child)
+            self.assertIn("\ntelltale: recorded 2 files; the diagnosis is for runs/run_", two.stderr)
+            self.assertEqual(len(re.findall(rf"(?m)^  runs/run_\d+.tell  \S+ \S+, {words}", two.stderr)), 2, two.stderr)
+        none = self.recorded("print('no torch')")
+        self.assertIn("telltale: nothing was recorded: no Python process imported torch", none.stderr)
+
     def test_an_earlier_recording_of_that_name_is_left_alone(self):
         shutil.copy(self.sample, self.runs / "run_1.tell")
-        os.utime(self.runs / "run_1.tell", (1, 1))
         done = self.recorded("import torch")
         self.assertEqual(sorted(os.listdir(self.runs)), ["run.tell", "run_1.tell"])
         self.assertIn("recorded to", done.stderr)

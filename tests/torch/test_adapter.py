@@ -283,7 +283,7 @@ class PythonCalls(unittest.TestCase):
         self.assertEqual(len(modules), 80)
         self.assertEqual(len(recorded.python) - len(modules), 100)
         [mark] = recorded.instants
-        self.assertIn("budget of 100 is used up", mark["name"])
+        self.assertIn("budget of 100 calls is used up", mark["name"])
 
     def test_of_garbage_collections(self):
         recorded = record(lambda: gc.collect())

@@ -61,7 +61,7 @@ class Build(unittest.TestCase):
 
     def test_says_that_there_is_no_compiler(self):
         self.assertEqual(self.reason(PATH=str(self.folder), CXX=""),
-                         "there is no C++ compiler (set CXX, or install g++)")
+                         "no C++ compiler was found (install g++, or set CXX)")
 
     def test_says_what_the_compiler_says(self):
         compiler = self.folder / "c++-failing"

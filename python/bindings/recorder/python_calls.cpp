@@ -100,7 +100,7 @@ void begin_call(telltale_site* site, const void* what) {
   }
   remove_hooks();
   const std::string words = "Python calls are not recorded from here on: the budget of " +
-                            std::to_string(tracer.options.budget) + " is used up; modules still are";
+                            std::to_string(tracer.options.budget) + " calls is used up; modules still are";
   telltale_instant(site_named(words.c_str(), TELLTALE_KIND_SCOPE), nullptr);
   open_calls.end_all();
 }

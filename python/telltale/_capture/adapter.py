@@ -44,7 +44,7 @@ class Adapter:
         try:
             self._library = ctypes.CDLL(str(library))
         except OSError as error:
-            raise AdapterUnavailable(f"the adapter that was compiled does not load: {error}") from None
+            raise AdapterUnavailable(f"the compiled adapter does not load: {error}") from None
 
     def start(self, options: int) -> bool:
         """Whether all that was asked for is recorded; without memory otherwise."""
@@ -76,7 +76,7 @@ def build_adapter() -> Path:
     """Compiles the adapter unless it is there already; safe when many processes do so at once."""
     torch = find_torch()
     if torch is None:
-        raise AdapterUnavailable("there is no PyTorch that it could be compiled against")
+        raise AdapterUnavailable("no PyTorch was found to compile it against")
     if torch.release < _OLDEST:
         raise AdapterUnavailable(f"PyTorch {torch.version} is older than 2.2")
     compiler = _find_compiler()
@@ -96,7 +96,7 @@ def _find_compiler() -> list[str]:
     for candidate in [named, ["c++"], ["g++"], ["clang++"]]:
         if candidate and shutil.which(candidate[0]):
             return candidate
-    raise AdapterUnavailable("there is no C++ compiler (set CXX, or install g++)")
+    raise AdapterUnavailable("no C++ compiler was found (install g++, or set CXX)")
 
 
 def _cuda_headers(torch: TorchPlace) -> list[Path]:
@@ -140,7 +140,7 @@ def _cache_folder() -> Path:
                 return folder
         except OSError as error:
             reason = error
-    raise AdapterUnavailable(f"no folder can be written to for what is compiled ({reason}); set TELLTALE_CACHE")
+    raise AdapterUnavailable(f"no folder to keep it in can be written to ({reason}); set TELLTALE_CACHE")
 
 
 @contextmanager
@@ -162,7 +162,7 @@ def _compile(attempts: list[list[str]], library: Path, torch: TorchPlace) -> Non
         done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode == 0:
             os.replace(unfinished, library)
-            say(f"… done in {time.monotonic() - began:.1f} s; it is kept in {library.parent}")
+            say(f"… done in {time.monotonic() - began:.1f} s; kept in {library.parent}")
             return
         failure = done.stderr
     (library.parent / "failed.log").write_text(failure)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import site
+import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from telltale import _recorder
 from telltale._capture.adapter import Adapter, load_adapter
-from telltale._capture.collections_of_garbage import unwatch_collections, watch_collections
-from telltale._capture.modules import ModuleWatch
-from telltale._capture.python_paths import own_folder, path_prefixes
+from telltale._capture.hooks import ModuleWatch, unwatch_collections, watch_collections
 from telltale._inject.telltale_say import say, say_once
 
 
@@ -67,12 +67,12 @@ class Recording:
         _recorder.start(self.path, **self._session)
         self._is_started = True
         if not adapter.start(self.wanted.adapter_options()):
-            say("memory of the host is not recorded: an allocator that is not torch's own is in use")
+            say("host memory is not recorded: an allocator other than torch's own is in use")
         watch_collections()
         if self.wanted.modules:
             self._modules.start()
         if self.wanted.stacks:
-            _recorder.start_python_calls(path_prefixes(), own_folder(), self.wanted.python_call_budget)
+            _recorder.start_python_calls(_path_prefixes(), _own_folder(), self.wanted.python_call_budget)
 
     def stop(self) -> dict[str, int]:
         """The file is complete when it returns; how much was recorded and lost."""
@@ -98,6 +98,19 @@ class Recording:
             if name in os.environ:
                 _recorder.metadata(name.lower(), os.environ[name])
         if torch.version.cuda is not None and os.path.exists("/dev/nvidiactl"):
-            say_once(
-                "kernels on the GPU are not recorded by this engine yet; `telltale record --engine kineto` has them"
-            )
+            say_once("GPU kernels are not recorded by this engine yet; `telltale record --engine kineto` records them")
+
+
+def _path_prefixes() -> list[str]:
+    """What to leave out of the names of Python files, as torch's own profiler does: where packages are installed.
+
+    The longest first, each with the separator behind it.
+    """
+    folders = [*sys.path, *site.getsitepackages(), site.getusersitepackages()]
+    absolute = {os.path.abspath(folder) + os.sep for folder in folders if isinstance(folder, str)}
+    return sorted(absolute, key=lambda folder: (-len(folder), folder))
+
+
+def _own_folder() -> str:
+    """Where this package is, whose functions are no part of the user's program."""
+    return os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

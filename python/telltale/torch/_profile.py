@@ -33,7 +33,7 @@ class _Recorded(torch.profiler._KinetoProfile):
 
     def __init__(self, *, memory_limit: int = 0, keep_all_cycles: bool = False, **arguments: Any) -> None:
         if memory_limit < 0:
-            raise ValueError(f"memory_limit is a number of bytes, or 0 for the usual one; got {memory_limit}")
+            raise ValueError(f"memory_limit is a number of bytes, or 0 for the default; got {memory_limit}")
         self._memory_limit = memory_limit
         self._keep_all_cycles = keep_all_cycles
         self._kept: list[Cycle] = []
@@ -95,7 +95,7 @@ class _Recorded(torch.profiler._KinetoProfile):
             return
         warn_once = getattr(torch.profiler.profiler, "_warn_once", None)
         if warn_once is not None:
-            warn_once("A new cycle lets go of the last one's events; acc_events or keep_all_cycles keeps them.")
+            warn_once("A new cycle discards the events of the last one; acc_events or keep_all_cycles keeps them.")
         if self._files is not None:
             for cycle in self.profiler.cycles:
                 self._files.forget(cycle.path)
@@ -166,7 +166,7 @@ class _Recorded(torch.profiler._KinetoProfile):
         if not self._is_ours:
             return super().export_memory_timeline(path, device)
         if not self.profile_memory:
-            raise ValueError("no memory was recorded: profile_memory=True asks for it")
+            raise ValueError("no memory was recorded: use profile_memory=True")
         if device is None:
             device = "cuda:0" if torch.cuda.is_available() else "cpu"
         cycle = self._cycle(-1)
@@ -175,12 +175,12 @@ class _Recorded(torch.profiler._KinetoProfile):
 
     def _cycle(self, number: int) -> Cycle:
         if self.profiler is None:
-            raise AssertionError("nothing has been recorded yet that results could be about")
+            raise AssertionError("nothing has been recorded yet")
         cycles: list[Cycle] = [*self._kept, *self.profiler.finished_cycles()]
         try:
             return cycles[number]
         except IndexError:
-            raise telltale.TelltaleError(f"there are {len(cycles)} finished cycles, and no cycle {number}") from None
+            raise telltale.TelltaleError(f"no cycle {number}; finished so far: {len(cycles)}") from None
 
     def _path(self, number: int) -> str:
         return self._cycle(number).path

@@ -37,7 +37,8 @@ class CommandRun {
         say_(say),
         log_file_(kineto_log_file(name, work.path())),
         endpoint_(Endpoint::in_folder(work.path())),
-        clients_(capture_plan(options, log_file_), is_worth_having) {}
+        clients_(capture_plan(options, log_file_), is_worth_having),
+        earlier_(earlier_files(name.folder, name.stem)) {}
 
   std::expected<CommandOutcome, StartFailure> run() {
     if (!endpoint_) say_(to_string(endpoint_.error()));
@@ -139,10 +140,10 @@ class CommandRun {
   }
 
   std::vector<RecordedFile> found_files() const {
-    auto files = gathered(name_.folder, name_.stem, started_);
+    auto files = gathered(name_.folder, name_.stem, earlier_);
     const fs::path log = log_file_;
     if (log.parent_path() != name_.folder)
-      for (RecordedFile& file : gathered(log.parent_path(), log.stem(), started_)) files.push_back(std::move(file));
+      for (RecordedFile& file : gathered(log.parent_path(), log.stem(), {})) files.push_back(std::move(file));
     return files;
   }
 
@@ -173,7 +174,7 @@ class CommandRun {
   Result<Endpoint> endpoint_;
   ClientList clients_;
   std::map<int, std::string> ranks_;
-  fs::file_time_type started_ = fs::file_time_type::clock::now() - kClockSlack;
+  EarlierFiles earlier_;
 };
 
 }  // namespace

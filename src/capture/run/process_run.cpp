@@ -96,12 +96,11 @@ Result<ProcessOutcome> run_process(const RecordOptions& options, const WorkFolde
   auto endpoint = endpoint_for(pid);
   if (!endpoint) return std::unexpected(endpoint.error());
   give_to_owner_of(pid, work.path(), say);
-  const auto started = fs::file_time_type::clock::now();
 
   say(fmt::format("waiting for process {} to ask what to record (every 5 s by default) …", pid));
   const auto interruption = ProcessRun(pid, *endpoint, capture_plan(options, work.path() / "trace.json"), say).wait();
   if (!interruption) return std::unexpected(interruption.error());
-  ProcessOutcome outcome{*interruption, kept_files(gathered(work.path(), "trace", started - kClockSlack))};
+  ProcessOutcome outcome{*interruption, kept_files(gathered(work.path(), "trace", {}))};
   if (outcome.files.empty() && outcome.interruption == 0)
     return failure(fmt::format("process {} ended before its trace was complete", pid));
   return outcome;

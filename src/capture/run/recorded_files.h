@@ -4,9 +4,9 @@
 // asked for. Nothing here writes; the last two functions delete.
 #pragma once
 
-#include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,12 +48,14 @@ struct RecordedFile {
 // What a file in the recording's folder is, by its name; nothing when it is none of this recording's.
 std::optional<RecordedFile> recognized(const std::filesystem::path& path, const std::string& stem);
 
-// A file's time may be that much earlier than when it was written: clocks of file systems are coarser than ours.
-inline constexpr std::chrono::seconds kClockSlack{2};
+// What an earlier recording of that name has left in a folder, with the times of its files.
+using EarlierFiles = std::map<std::filesystem::path, std::filesystem::file_time_type>;
+EarlierFiles earlier_files(const std::filesystem::path& folder, const std::string& stem);
 
-// All files of the recording in a folder that were written after `since`, in the order of their processes.
+// All files of the recording in a folder, in the order of their processes; not those that were there before and are as
+// they were.
 std::vector<RecordedFile> gathered(const std::filesystem::path& folder, const std::string& stem,
-                                   std::filesystem::file_time_type since);
+                                   const EarlierFiles& earlier);
 
 // Whether a recording of our adapter's has been closed.
 bool is_complete(const std::filesystem::path& recording);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 
 namespace telltale::capture {
@@ -29,7 +30,7 @@ class RecordedFiles : public testing::Test {
   void write(const std::string& name, const std::string& text = "\"cpu_op\"") const {
     std::ofstream(folder_ / name) << text;
   }
-  std::vector<RecordedFile> all() const { return gathered(folder_, "run", fs::file_time_type::min()); }
+  std::vector<RecordedFile> all() const { return gathered(folder_, "run", {}); }
 
   fs::path folder_;
 };
@@ -96,8 +97,13 @@ TEST_F(RecordedFiles, keeps_one_file_a_process_and_cycle) {
 
 TEST_F(RecordedFiles, leaves_files_of_earlier_recordings_alone) {
   write("run_12.tell");
-  EXPECT_TRUE(gathered(folder_, "run", fs::file_time_type::max()).empty());
-  EXPECT_TRUE(fs::exists(folder_ / "run_12.tell"));
+  const EarlierFiles earlier = earlier_files(folder_, "run");
+  EXPECT_TRUE(gathered(folder_, "run", earlier).empty());
+  write("run_13.tell");
+  EXPECT_EQ(gathered(folder_, "run", earlier).size(), 1u);
+  // A process may have had that pid before.
+  fs::last_write_time(folder_ / "run_12.tell", fs::last_write_time(folder_ / "run_12.tell") + std::chrono::seconds(1));
+  EXPECT_EQ(gathered(folder_, "run", earlier).size(), 2u);
 }
 
 }  // namespace

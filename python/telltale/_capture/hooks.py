@@ -1,11 +1,13 @@
-"""Calls of nn.Module as scopes, so that time by layer is known without Python stacks.
+"""What Python tells us while it runs, as scopes: calls of nn.Module, and garbage collections.
 
-Only the forward hooks of all modules are used. What runs backward is found through the forward operators it goes back
-to: a backward hook would put operators of its own into the user's graph.
+Time by layer is known without Python stacks thanks to the first. Only the forward hooks of all modules are used: what
+runs backward is found through the forward operators it goes back to, and a backward hook would put operators of its own
+into the user's graph.
 """
 
 from __future__ import annotations
 
+import gc
 import warnings
 from typing import Any
 
@@ -45,3 +47,20 @@ class ModuleWatch:
         for hook in self._hooks:
             hook.remove()
         self._hooks = []
+
+
+def _on_collection(phase: str, info: dict[str, Any]) -> None:
+    if phase == "start":
+        _recorder.begin_scope(f"gc.collect (generation {info['generation']})", "python")
+    else:
+        _recorder.end_scope()
+
+
+def watch_collections() -> None:
+    if _on_collection not in gc.callbacks:
+        gc.callbacks.append(_on_collection)
+
+
+def unwatch_collections() -> None:
+    if _on_collection in gc.callbacks:
+        gc.callbacks.remove(_on_collection)
