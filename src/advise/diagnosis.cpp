@@ -6,7 +6,7 @@
 #include "advise/finding.h"
 #include "advise/rule.h"
 #include "analysis/framework_use.h"
-#include "replay/observer.h"
+#include "replay/edit.h"
 #include "replay/step_graph.h"
 
 namespace telltale {

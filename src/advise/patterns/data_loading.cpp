@@ -13,10 +13,6 @@ namespace {
 
 // What it takes to fetch a batch that is ready: 0.2 ms in the recorded steps of a loader with eight workers.
 constexpr Nanoseconds kReadyBatch = 200 * 1'000;
-// Eight workers make batches about five times as fast as one does, or as the program itself: measured 4.6 times where
-// the loader remained the bottleneck, and 1.3 to 1.4 times with two on two processors.
-constexpr int kWorkers = 8;
-constexpr double kSpeedOfWorkers = 5, kSpeedOfWorker = 0.65;
 
 // How many processors the recorder says the program may use; nothing where it does not say.
 std::optional<int> processors(const Trace& trace) {
@@ -30,7 +26,7 @@ std::optional<int> processors(const Trace& trace) {
 
 int workers_for(const Trace& trace) {
   const std::optional<int> known = processors(trace);
-  return known ? std::clamp(*known, 1, kWorkers) : kWorkers;
+  return known ? std::clamp(*known, 1, kMostWorkers) : kMostWorkers;
 }
 
 // The iterator's name says so, and stands in traces without stacks too; else fetching from the dataset does.

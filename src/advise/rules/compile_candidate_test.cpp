@@ -72,5 +72,13 @@ TEST(CompileCandidateRule, leaves_chains_to_others) {
   EXPECT_TRUE(findings_of(program.build(), "compile_candidate").empty());
 }
 
+const RuleSample kTheHostIsTheBottleneck("compile_candidate", "the host is the bottleneck",
+                                         [] { return inference({}); });
+const RuleSample kOddWidths("compile_candidate", "odd widths",
+                            [] { return inference({.kernel = kMisaligned, .duration = kMillisecond}); });
+const RuleSample kAChainAndTheHostIsTheBottleneck("compile_candidate", "a chain, and the host is the bottleneck", [] {
+  return inference({.kernel = "vectorized_elementwise_kernel"});
+});
+
 }  // namespace
 }  // namespace telltale
