@@ -39,10 +39,9 @@ const std::pair<const char*, std::regex> kWrong[] = {
      std::regex(R"(\b1 (?:[a-z]+ )?(?:kernels|copies|calls|chains|conversions|events|launches|steps)\b)")},
     {"a singular after another number",
      std::regex(
-         R"(\b(?:0|[2-9]|[0-9.,]*[0-9]{2}|[0-9]+\.[0-9]+) (?:[a-z]+ )?(?:kernel|copy|call|chain|conversion|event|launch|step)\b)")},
+         R"(\b(?:0|[2-9]|[0-9.,]*[0-9]{2}|[0-9]+\.[0-9]+) (?:(?!per )[a-z]+ )?(?:kernel(?! launch)|copy|call|chain|conversion|event|launch|step)\b)")},
     {"times after one or two", std::regex(R"(\b(?:1|2|once|twice) times?\b)")},
-    {"a rate without per",
-     std::regex(R"([0-9a-z]s? a (?:step|kernel|launch|call)\b(?! (?:has|calls|takes|would|runs)))")},
+    {"a rate without per", std::regex(R"((?:[0-9] [^ ]+|times|once|twice) a (?:step|kernel|launch|call|pass)\b)")},
     {"a instead of an", std::regex(R"(\ba (?:8|11|18|[aeio][a-z]))")},
     {"two spaces, or one before a mark", std::regex(R"(  | [.,;:](?: |$))")},
     {"two full stops", std::regex(R"(\.\.(?!\.))")},

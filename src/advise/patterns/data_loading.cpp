@@ -1,5 +1,7 @@
 #include "advise/patterns/data_loading.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -71,6 +73,13 @@ DataLoading data_loading(const Facts& facts) {
   loading.workers = workers_for(facts.trace);
   loading.saved = saved_by_workers(facts, loading);
   return loading;
+}
+
+std::string code_with_workers(const DataLoading& loading) {
+  return fmt::format(
+      "- loader = DataLoader(dataset, batch_size)\n+ loader = DataLoader(dataset, batch_size, num_workers={}, "
+      "pin_memory=True, persistent_workers=True)",
+      loading.workers);
 }
 
 }  // namespace telltale

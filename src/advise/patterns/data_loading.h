@@ -1,6 +1,7 @@
 // What the program waits for when it asks its data loader for the next batch, for the rules about loading.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "advise/facts.h"
@@ -21,5 +22,8 @@ struct DataLoading {
 };
 
 DataLoading data_loading(const Facts& facts);
+
+// The change that gives a loader without workers as many as the machine has processors for.
+std::string code_with_workers(const DataLoading& loading);
 
 }  // namespace telltale

@@ -51,9 +51,9 @@ std::vector<Finding> find(const Facts& facts) {
         per_step(chains.size()), format_time(static_cast<Nanoseconds>(static_cast<double>(fused) / facts.steps())));
   if (!facts.is_device_bound())
     finding.explanation.append(kernels > 0 ? " " : "")
-        .append("The GPU waits for the host, which would launch kernels at a lower cost.");
+        .append("The GPU waits for the host, which launches compiled code at a lower cost.");
   if (finding.explanation.empty())
-    finding.explanation = "Compiled, its matrix products would be padded and its convolutions in the layout they want.";
+    finding.explanation = "Compiling would pad its matrix products and give its convolutions the layout they want.";
   finding.fix =
       wants_graphs ? compile_graphs_fix() : Fix{"compile", "Compile the model.", "+ model = torch.compile(model)"};
   return {finding};

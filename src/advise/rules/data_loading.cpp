@@ -17,10 +17,7 @@ Fix fix_for(const DataLoading& loading) {
     return {"loader_workers",
             fmt::format("Let worker processes prepare batches ahead of time: num_workers={}{}.", loading.workers,
                         loading.workers < kMostWorkers ? ", one for each processor" : " or more"),
-            fmt::format("- loader = DataLoader(dataset, batch_size)\n"
-                        "+ loader = DataLoader(dataset, batch_size, num_workers={}, pin_memory=True, "
-                        "persistent_workers=True)",
-                        loading.workers)};
+            code_with_workers(loading)};
   return {"loader_workers",
           "Give the loader more workers or a larger prefetch_factor. If all cores are already busy, make the "
           "transforms cheaper or move them to the GPU.",

@@ -90,7 +90,8 @@ std::vector<Finding> find(const Facts& facts) {
   });
   finding.evidence = calls;
   finding.source = source_line(facts.trace, calls.front());
-  finding.title = "The forward pass is computed twice with memory to spare";
+  finding.title = facts.diagnosis.memory ? "The forward pass is computed twice with memory to spare"
+                                         : "The forward pass is computed twice";
   finding.explanation = fmt::format(
       "Checkpointing repeats {} of GPU work per step in the backward pass{}.",
       format_time(static_cast<Nanoseconds>(static_cast<double>(device) / facts.steps())),

@@ -49,7 +49,8 @@ std::vector<Finding> find(const Facts& facts) {
   Finding finding;
   finding.title = "The GPU communicates instead of computing";
   finding.explanation = fmt::format(
-      "Collectives take {} per step, and for {} of that the GPU computes nothing ({} overlaps). Most of it is in {}.",
+      "Collectives take {} per step, and for {} of that the GPU computes nothing ({} of it overlaps). Most of it is in "
+      "{}.",
       format_time(communication.total_ns), format_time(communication.exposed_ns),
       format_percent(communication.overlap_percent()),
       communication.rows.empty() ? "one kernel" : communication.rows.front().name);

@@ -26,9 +26,9 @@ std::vector<Finding> find(const Facts& facts) {
   if (likely <= 0) return {};
 
   finding.title = "Every launch waits for its kernel to finish";
-  finding.explanation = fmt::format(
-      "Launches, of which a step has {}, return only when their kernel has ended, so the host and the GPU take turns.",
-      format_number(static_cast<double>(calls) / facts.steps()));
+  finding.explanation =
+      fmt::format("Launches ({} per step) return only when their kernel has ended, so the host and the GPU take turns.",
+                  format_number(static_cast<double>(calls) / facts.steps()));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kHigh;
   finding.fix = {"unset_launch_blocking",

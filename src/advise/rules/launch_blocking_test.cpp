@@ -30,7 +30,7 @@ TEST(LaunchBlockingRule, host_and_device_would_work_at_the_same_time) {
   ASSERT_EQ(findings.size(), 1);
   EXPECT_NEAR(likely_ms(findings[0]), 10 * 0.06, 0.05);
   EXPECT_EQ(findings[0].fix.id, "unset_launch_blocking");
-  EXPECT_NE(findings[0].explanation.find("of which a step has 10,"), std::string::npos);
+  EXPECT_NE(findings[0].explanation.find("Launches (10 per step) return only"), std::string::npos);
 }
 
 TEST(LaunchBlockingRule, no_more_than_the_device_allows) {

@@ -68,12 +68,14 @@ std::vector<Finding> find(const Facts& facts) {
   Finding finding;
   finding.saving = saving_around(facts, remedy.saving, kUncertainty);
   finding.title = "The GPU waits for the host to launch its kernels";
-  if (kernels > 0)
-    finding.explanation = fmt::format("A step has {} of {} on average. ", counted(kernels, "kernel"),
-                                      format_time(static_cast<Nanoseconds>(static_cast<double>(busy) / kernels)));
-  finding.explanation += fmt::format(
-      "The host takes longer to prepare and launch its work, so the GPU has nothing to do for {} of the step.",
-      format_percent(waiting));
+  const std::string idle = fmt::format("the GPU has nothing to do for {} of the step.", format_percent(waiting));
+  finding.explanation =
+      kernels > 0
+          ? fmt::format("A step has {} of {} on average; preparing and launching {} takes the host longer, so {}",
+                        counted(kernels, "kernel"),
+                        format_time(static_cast<Nanoseconds>(static_cast<double>(busy) / kernels)),
+                        kernels == 1 ? "it" : "them", idle)
+          : fmt::format("Preparing and launching work takes the host so long that {}", idle);
   for (const IdleGap& gap : facts.diagnosis.breakdown.gaps)
     if (gap.next != kNoEvent && gap.cause != HostWork::kSync) finding.evidence.push_back(gap.next);
   // A gap has several parts with one kernel behind them.
@@ -90,8 +92,8 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::launch_bound() {
   return {{.title = "The GPU waits for launches",
-           .looks_for = fmt::format("The GPU has nothing to do for {} % of the step or more, without what recording "
-                                    "cost, while the host is busy with Python, operators or launches.",
+           .looks_for = fmt::format("Without the cost of recording, the GPU has nothing to do for {} % of the step or "
+                                    "more while the host is busy with Python, operators or launches.",
                                     kLeastIdlePercent),
            .needs = "CPU and CUDA activities.",
            .saving = "The steps are replayed as one CUDA graph where there is no backward pass; where there is one, as "

@@ -50,7 +50,7 @@ TEST(LaunchBoundRule, an_inference_runs_as_one_graph) {
   EXPECT_NEAR(likely_ms(findings[0]), kUnobserved - 20 * 0.011, 0.01);
   EXPECT_EQ(findings[0].fix.id, "cuda_graph");
   EXPECT_EQ(findings[0].explanation,
-            "A step has 20 kernels of 10.0 µs on average. The host takes longer to prepare and launch its work, so the "
+            "A step has 20 kernels of 10.0 µs on average; preparing and launching them takes the host longer, so the "
             "GPU has nothing to do for 89 % of the step.");
 }
 

@@ -23,8 +23,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.evidence = loading.calls;
   finding.source = source_line(facts.trace, loading.calls.front());
   finding.fix = {"loader_workers", "Set num_workers above 0 so that other processes prepare batches ahead of time.",
-                 "- loader = DataLoader(dataset, batch_size)\n"
-                 "+ loader = DataLoader(dataset, batch_size, num_workers=8, pin_memory=True, persistent_workers=True)"};
+                 code_with_workers(loading)};
   return {finding};
 }
 

@@ -12,14 +12,14 @@
 namespace telltale {
 namespace {
 
-// Rows must begin at multiples of 8 elements; whole tiles, of 64, are what libraries have their best kernels for.
-constexpr std::int64_t kNeeded = 8, kPadded = 64;
+// Whole tiles are what libraries have their best kernels for.
+constexpr std::int64_t kPadded = 64;
 constexpr std::int64_t kBytes = 2;                            // of an element
 constexpr std::size_t kMostSizes = 3;                         // named in the explanation
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;  // of a dimension; beyond it a trace is not to be believed
 constexpr double kUncertainty = 0.2;
 
-bool is_odd(std::int64_t size) { return size > 0 && size <= kLargestSize && size % kNeeded != 0; }
+bool is_odd(std::int64_t size) { return size > 0 && size <= kLargestSize && size % kAlignedElements != 0; }
 
 std::int64_t padded(std::int64_t size) { return (size + kPadded - 1) / kPadded * kPadded; }
 
@@ -75,11 +75,11 @@ std::vector<Finding> find(const Facts& facts) {
   finding.confidence = odd.empty() ? Confidence::kMedium : Confidence::kHigh;
   finding.evidence = products.longest();
   finding.source = source_line(facts.trace, finding.evidence.front());
-  finding.title = fmt::format("Matrix widths are not multiples of {}", kNeeded);
+  finding.title = fmt::format("Matrix widths are not multiples of {}", kAlignedElements);
   finding.explanation =
       fmt::format("Matrix products in 16 bits take {} in {}, because rows do not start at multiples of {} bytes.",
                   time_and_share(facts, products.time_per_step()), counted(products.calls_per_step(), "slow kernel"),
-                  kBytes * kNeeded);
+                  kBytes * kAlignedElements);
   const std::vector<std::int64_t> sizes = worst_first(odd);
   if (const std::string longest = product_in_words(facts.trace, finding.evidence.front()); !longest.empty())
     finding.explanation += fmt::format(" The longest is {}.", longest);
@@ -100,7 +100,7 @@ Rule rules::misaligned_dims() {
            .looks_for =
                fmt::format("Matrix products in bfloat16 or fp16 that run in the kernels that libraries keep for rows "
                            "that do not start at multiples of {} bytes, because a dimension is not a multiple of {}.",
-                           kBytes * kNeeded, kNeeded),
+                           kBytes * kAlignedElements, kAlignedElements),
            .needs = "CUDA activities; shapes to name the dimensions.",
            .saving = fmt::format("The steps are replayed with these kernels at {:.0f} % of their time, which is what "
                                  "padding left of them in other programs.",

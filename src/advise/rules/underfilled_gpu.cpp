@@ -40,7 +40,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.source = source_line(trace, finding.evidence.front());
   finding.title = "Kernels are too small for the GPU";
   finding.explanation = fmt::format(
-      "Kernels with less than {} blocks per multiprocessor, or with too few rows to fill a tile, take {}; at twice the "
+      "Kernels with fewer than {} blocks per multiprocessor, or with too few rows to fill a tile, take {}; at twice "
+      "the "
       "batch they would take little longer, and each sample {} less.",
       format_number(BatchGrowth::kMostGrowthWithRoom - 1), time_and_share(facts, small.time_per_step()),
       format_percent(facts.percent_of_step(likely)));
@@ -54,7 +55,7 @@ std::vector<Finding> find(const Facts& facts) {
 Rule rules::underfilled_gpu() {
   return {{.title = "Kernels too small for the GPU",
            .looks_for =
-               fmt::format("Kernels with less than {} blocks per multiprocessor, and matrix products of so few rows "
+               fmt::format("Kernels with fewer than {} blocks per multiprocessor, and matrix products of so few rows "
                            "that they wait for their weights, for more than {:.0f} % of the time in kernels, in steps "
                            "that keep the GPU busy for {:.0f} % or more.",
                            format_number(BatchGrowth::kMostGrowthWithRoom - 1), 100 * kLeastShare, 100 * kLeastBusy),

@@ -38,7 +38,7 @@ TEST(UnderfilledGpuRule, twice_the_batch_fills_what_is_empty_first) {
   EXPECT_EQ(findings[0].fix.id, "larger_batch");
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 7, "step"}));
   EXPECT_EQ(findings[0].explanation,
-            "Kernels with less than 0.5 blocks per multiprocessor, or with too few rows to fill a tile, take 8.00 ms "
+            "Kernels with fewer than 0.5 blocks per multiprocessor, or with too few rows to fill a tile, take 8.00 ms "
             "per step (80 %); at twice the batch they would take little longer, and each sample 35 % less.");
 }
 
