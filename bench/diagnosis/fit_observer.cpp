@@ -19,7 +19,7 @@
 #include "analysis/host_work.h"
 #include "analysis/step_timing.h"
 #include "formats/read_trace.h"
-#include "replay/observer.h"
+#include "replay/edit.h"
 #include "replay/step_graph.h"
 
 namespace telltale::bench {

@@ -9,7 +9,7 @@
 #include "advise/rule.h"
 #include "analysis/host_work.h"
 #include "analysis/trace_info.h"
-#include "replay/observer.h"
+#include "replay/edit.h"
 #include "replay/step_graph.h"
 
 namespace telltale {

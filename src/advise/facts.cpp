@@ -1,11 +1,13 @@
 #include "advise/facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "advise/models/compile_model.h"
 #include "advise/patterns/host_calls.h"
 #include "advise/patterns/row_loops.h"
-#include "replay/observer.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -78,6 +80,10 @@ std::vector<EventId> events_named(const Facts& facts, Kind kind, const std::func
     if (facts.trace.events.kind[event] == kind && passes[facts.trace.events.name[event]] && facts.is_in_steps(event))
       found.push_back(event);
   return found;
+}
+
+std::string time_and_share(const Facts& facts, Nanoseconds per_step) {
+  return fmt::format("{} per step ({})", format_time(per_step), format_percent(facts.percent_of_step(per_step)));
 }
 
 Saving saving_around(const Facts& facts, Nanoseconds likely, double uncertainty) {

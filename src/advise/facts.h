@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -84,6 +85,9 @@ std::vector<bool> names_where(const Trace& trace, const std::function<bool(std::
 
 // Events of a kind (host events that begin in a step; device work launched in one) whose name passes, by id.
 std::vector<EventId> events_named(const Facts& facts, Kind kind, const std::function<bool(std::string_view)>& test);
+
+// A time of a step and its share of it, for sentences: "20.0 ms per step (67 %)".
+std::string time_and_share(const Facts& facts, Nanoseconds per_step);
 
 // A range around what the replay says, as wide as predictions of its sort have been off, and never more than the step.
 Saving saving_around(const Facts& facts, Nanoseconds likely, double uncertainty);

@@ -23,7 +23,8 @@ struct Saving {
 enum class Confidence : std::uint8_t { kLow, kMedium, kHigh };
 std::string_view name_of(Confidence confidence);
 
-// The ids are a fixed vocabulary, so that advice can be compared with measurements and applied by tools.
+// The ids are a fixed vocabulary, so that advice can be compared with measurements and applied by tools. Each is
+// proposed by some rule: see RuleInfo::fixes.
 inline constexpr auto kFixIds = std::to_array<std::string_view>({"loader_workers",
                                                                  "pin_memory",
                                                                  "pack_copies",
@@ -45,22 +46,15 @@ inline constexpr auto kFixIds = std::to_array<std::string_view>({"loader_workers
                                                                  "fuse_norm",
                                                                  "fused_optimizer",
                                                                  "set_to_none",
-                                                                 "drop_bias",
                                                                  "channels_last",
                                                                  "contiguous_layout",
                                                                  "no_checkpointing",
-                                                                 "checkpointing",
                                                                  "keep_cache",
                                                                  "expandable_segments",
                                                                  "detach",
                                                                  "chunk",
                                                                  "larger_batch",
                                                                  "overlap_communication",
-                                                                 "larger_buckets",
-                                                                 "rebalance",
-                                                                 "cooling",
-                                                                 "quantize",
-                                                                 "batch_requests",
                                                                  "other"});
 
 struct Fix {

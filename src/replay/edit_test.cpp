@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <string>
+
 #include "analysis/testing/trace_sketch.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -95,6 +99,69 @@ TEST(Edit, a_subtree_takes_its_device_work_along) {
   EXPECT_EQ(edit.scale[program.id(program.second)], 0.0F);
   EXPECT_EQ(edit.scale[program.id(program.third)], 0.0F);
   EXPECT_EQ(edit.scale[program.id(program.last)], 1.0F);
+}
+
+TEST(ObserverCost, is_mostly_that_of_python_calls_where_they_are_recorded) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  sketch.op(main, "aten::mm", 0, 10);
+  sketch.event(main, Kind::kPython, "train.py(3): step", 20, 30);
+  const ObserverCost cost = observer_cost(sketch.build());
+  EXPECT_GT(cost.python_call, cost.operator_call);
+  EXPECT_GT(cost.python_call, cost.api_call);
+}
+
+TEST(ObserverCost, is_small_where_our_own_recorder_was_at_work) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  sketch.op(main, "aten::mm", 0, 10);
+  sketch.event(main, Kind::kPython, "train.py(3): step", 20, 30);
+  Trace trace = sketch.build();
+  trace.metadata.emplace_back("recorded", R"({"shapes":false})");
+  const ObserverCost cost = observer_cost(trace);
+  EXPECT_EQ(cost.python_call, 75);
+  EXPECT_EQ(cost.operator_call, 100);
+  trace.recorded.shapes = true;
+  EXPECT_EQ(observer_cost(trace).operator_call, 310);
+}
+
+// A trace with an operator, and with a Python call where stacks are recorded.
+Trace observed(bool has_stacks) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  sketch.op(main, "aten::mm", 0, 10);
+  if (has_stacks) sketch.event(main, Kind::kPython, "train.py(3): step", 20, 30);
+  return sketch.build();
+}
+
+TEST(ObserverCost, is_what_the_page_about_rules_says) {
+  std::ifstream file(TELLTALE_SOURCE_DIR "/docs/rules.md");
+  std::string page;
+  for (std::string word; file >> word;) page += word + " ";
+  const auto per = [](double cost, const char* of) { return format_number(cost / 1000) + " µs per " + of; };
+  const ObserverCost plain = observer_cost(observed(false)), with_stacks = observer_cost(observed(true));
+  Trace of_ours = observed(true);
+  of_ours.metadata.emplace_back("recorded", "{}");
+  const ObserverCost ours = observer_cost(of_ours);
+  of_ours.recorded.shapes = true;
+  const std::string with_shapes = format_number(observer_cost(of_ours).operator_call / 1000) + " µs with shapes";
+  for (const std::string& said : {
+           "With stacks: " + per(with_stacks.python_call, "Python call") + " and " +
+               per(with_stacks.api_call, "API call"),
+           "Without stacks: " + per(plain.operator_call, "operator") + " and " + per(plain.api_call, "API call"),
+           "Our own recorder: " + per(ours.operator_call, "operator") + " (" + with_shapes + ") and " +
+               per(ours.python_call, "Python call"),
+       })
+    EXPECT_NE(page.find(said), std::string::npos) << said;
+}
+
+TEST(ObserverCost, is_that_of_operators_and_calls_elsewhere) {
+  TraceSketch sketch;
+  sketch.op(sketch.thread("main"), "aten::mm", 0, 10);
+  const ObserverCost cost = observer_cost(sketch.build());
+  EXPECT_EQ(cost.python_call, 0);
+  EXPECT_GT(cost.operator_call, 0);
+  EXPECT_GT(cost.api_call, 0);
 }
 
 }  // namespace

@@ -19,10 +19,8 @@ constexpr Nanoseconds kLongestLaunch = 10'000;
 constexpr Nanoseconds kClockSlack = 1'000;
 // How far back the works of a stream are searched for one that had ended: so many launches wait in a driver's queue.
 constexpr std::size_t kSearchedWorks = 1024;
-// CUDA_LAUNCH_BLOCKING: the share of launching calls that end behind their kernel, counted among kernels long enough to
-// outlive a call that does not wait.
+// CUDA_LAUNCH_BLOCKING: the share of launching calls that end behind their kernel, counted among telling kernels.
 constexpr double kShareOfBlockingLaunches = 0.9;
-constexpr Nanoseconds kTellingKernel = 30'000;
 
 Nanoseconds median_or(std::vector<Nanoseconds> values, Nanoseconds otherwise) {
   if (values.empty()) return otherwise;
@@ -77,7 +75,7 @@ void GraphBuilder::measure_typical_delays() {
     else if ((previous == stream_end.end() || previous->second < begun) && events.start[work] >= begun)
       after_launch.push_back(events.start[work] - begun);
     stream_end[events.track[work]] = events.end(work);
-    if (events.kind[work] != Kind::kKernel || events.duration[work] < kTellingKernel) continue;
+    if (events.kind[work] != Kind::kKernel || events.duration[work] < StepGraph::kTellingKernel) continue;
     ++telling;
     if (events.end(work) <= events.end(call)) ++blocking;
   }

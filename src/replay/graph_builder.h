@@ -1,4 +1,5 @@
-// Builds a StepGraph from what was recorded. Only for StepGraph.
+// Builds a StepGraph from what was recorded. Only for StepGraph, whose constructor calls build() once on an empty
+// graph; all that is passed must outlive the builder.
 #pragma once
 
 #include <optional>

@@ -19,18 +19,22 @@ namespace telltale {
 
 struct ReplayedStep {
   Nanoseconds period = 0;       // of the steady state
-  Nanoseconds device_busy = 0;  // a period
-  Nanoseconds host_busy = 0;    // a period, of the busiest line of host work; waits left out
+  Nanoseconds device_busy = 0;  // per period
+  Nanoseconds host_busy = 0;    // per period, of the busiest line of host work; waits left out
 };
 
 class StepGraph {
  public:
-  // The trace must outlive the graph. Linear in the events of the steps.
+  // Kernels as long as this outlive the call that launches them, unless it waits.
+  static constexpr Nanoseconds kTellingKernel = 30'000;
+
+  // The trace must outlive the graph; `host_work` is by event. Linear in the events of the steps.
   StepGraph(const Trace& trace, const StepTiming& timing, const std::vector<HostWork>& host_work);
 
   // Several rounds of all steps in a row; the last round's length, by step. Thread-safe; linear in the graph.
   ReplayedStep replay(const Edit& edit) const;
 
+  // Whether nearly all launches of telling kernels return only when their kernel has ended: CUDA_LAUNCH_BLOCKING.
   bool is_launch_blocking() const { return is_launch_blocking_; }
   std::size_t wait_count() const { return waits_.size(); }  // waits of the host for the device, in all steps
   std::size_t work_count() const { return works_.size(); }  // device work launched in all steps

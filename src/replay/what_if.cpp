@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "analysis/host_work.h"
-#include "replay/graph_capture.h"
-#include "replay/observer.h"
+#include "replay/edit.h"
 
 namespace telltale {
 namespace {

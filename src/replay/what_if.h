@@ -27,8 +27,8 @@ struct Changes {
   std::vector<PatternChange> patterns;  // of events that several match, each takes its share
   bool drops_waits = false;             // no call waits for the device
   bool has_instant_data = false;        // batches are there when they are asked for
-  bool runs_as_graph = false;           // see graph_capture.h
-  bool leaves_out_observer = false;     // see observer.h
+  bool runs_as_graph = false;           // see capture_in_graph()
+  bool leaves_out_observer = false;     // see without_observer()
 
   // The observer aside, which is no part of the program.
   bool has_any() const { return !patterns.empty() || drops_waits || has_instant_data || runs_as_graph; }

@@ -116,8 +116,8 @@ void describe(Fields& fields, const TraceInfo& info) {
   fields.answer("telltale.info/1", "Info", "What a trace holds");
   fields.member("path", info.path, "the file as it was named; `-` is standard input");
   fields.member("format", info.format,
-                "what the trace was first written as: `kineto`, the JSON of PyTorch's profiler and Chrome's trace "
-                "format, or `tell`, a recording of Telltale's own");
+                "what the trace was first written as: `kineto`, the JSON of PyTorch's profiler, `chrome`, a Chrome "
+                "trace of another tool, or `tell`, a recording of Telltale's own");
   fields.member("bytes", info.bytes, "size of the file as it is stored; null for standard input");
   fields.member("text_bytes", info.text_bytes, "size of its text, decompressed");
   fields.member("tool", or_null(info.tool), "what recorded it, where the file tells");

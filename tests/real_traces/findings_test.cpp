@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "advise/diagnosis.h"
-#include "advise/rule.h"
+#include "advise/rule_info.h"
 #include "traces.h"
 
 namespace telltale {
@@ -19,8 +19,12 @@ std::size_t characters_in(std::string_view utf8) {
   return static_cast<std::size_t>(std::ranges::count_if(utf8, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-bool is_rule(std::string_view id) {
-  return std::ranges::any_of(all_rules(), [id](const Rule& rule) { return rule.info.id == id; });
+bool is_rule(std::string_view id) { return std::ranges::find(rule_infos(), id, &RuleInfo::id) != rule_infos().end(); }
+
+bool may_propose(std::string_view rule, std::string_view fix) {
+  return std::ranges::any_of(rule_infos(), [&](const RuleInfo& info) {
+    return info.id == rule && std::ranges::find(info.fixes, fix) != info.fixes.end();
+  });
 }
 
 bool is_sentence(std::string_view text) {
@@ -74,6 +78,7 @@ TEST_F(FindingsOfRealTraces, name_their_rule_and_a_fix_of_the_vocabulary) {
       SCOPED_TRACE(finding.rule);
       EXPECT_TRUE(is_rule(finding.rule));
       EXPECT_NE(std::ranges::find(kFixIds, finding.fix.id), kFixIds.end()) << finding.fix.id;
+      EXPECT_TRUE(may_propose(finding.rule, finding.fix.id)) << finding.fix.id;
       if (finding.saving.likely > 0) {
         EXPECT_TRUE(fixes.insert(finding.fix.id).second) << finding.fix.id << " twice";
       }

@@ -47,8 +47,6 @@ bool walks_through_batch(std::string_view kernel) {
 constexpr Nanoseconds kLongCopy = 100'000;
 // Of what the replay promises: 12 programs whose host was the bottleneck gained 48 % on average, not 50.
 constexpr double kShareThatHeld = 0.96;
-// Of the device's memory, with room for what is not tensors.
-constexpr double kUsableMemory = 0.9;
 
 // For more indices than these, torch sorts them to make an embedding's gradient: 29 launches instead of one, and 6.5
 // times the host's time.
@@ -173,8 +171,8 @@ Nanoseconds saved_by_doubled_batch(const Facts& facts) {
   return static_cast<Nanoseconds>(kShareThatHeld * static_cast<double>(saved));
 }
 
-Fix larger_batch_fix() {
-  return {"larger_batch", "Double the batch (and look at the learning rate), or accumulate fewer small ones.",
+Fix larger_batch_fix(std::string text) {
+  return {"larger_batch", std::move(text),
           "- loader = DataLoader(data, batch_size=n)\n+ loader = DataLoader(data, batch_size=2 * n)"};
 }
 

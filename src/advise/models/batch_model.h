@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "advise/facts.h"
@@ -17,6 +18,9 @@ namespace telltale {
 // How much longer device work takes at twice the batch.
 class BatchGrowth {
  public:
+  // Of what leaves room on the device: work that fills less than half of it.
+  static constexpr float kMostGrowthWithRoom = 1.5F;
+
   // The facts must outlive it.
   explicit BatchGrowth(const Facts& facts);
 
@@ -28,8 +32,6 @@ class BatchGrowth {
   bool moves_parameters(const DeviceCall& call) const;
 
  private:
-  static constexpr float kMostGrowthWithRoom = 1.5F;
-
   // [rows, inner] × [inner, columns]
   struct Product {
     double rows = 0, inner = 0, columns = 0;
@@ -59,7 +61,10 @@ Nanoseconds saved_by_doubled_batch(const Facts& facts);
 // A larger batch changes training: it is proposed only where a sample would cost this much less, in percent.
 inline constexpr double kLeastPercentOfLargerBatch = 15;
 
-Fix larger_batch_fix();
+Fix larger_batch_fix(std::string text);
+
+// Of the device's memory, with room for what is not tensors.
+inline constexpr double kUsableMemory = 0.9;
 
 // Whether twice the peak still fits, as far as the trace tells; nothing when it has no memory events or no device size.
 std::optional<bool> has_memory_for_doubled_batch(const Facts& facts);

@@ -12,11 +12,11 @@
 namespace telltale {
 namespace {
 
-// Modules that launch at least this share of the forward pass's kernels, in at most so many calls a step (a generator
+// Modules that launch at least this share of the forward pass's kernels, in at most so many calls per step (a generator
 // and a discriminator, an encoder and a decoder), are models.
 constexpr double kShareOfModel = 0.2;
 constexpr double kMostModels = 3;
-// Waits a step within the forward pass from which on compiling gained nothing: each cuts the graph.
+// Waits per step within the forward pass from which on compiling gained nothing: each cuts the graph.
 constexpr double kMostWaits = 3;
 // Collecting garbage visits every object, and a compiler brings a million of its own: a program that spends this much
 // on it gained nothing, or lost.
@@ -24,10 +24,6 @@ constexpr double kMostCollectedPercent = 10;
 // Work of compiled kernels from which on a program counts as compiled.
 constexpr double kShareOfCompiled = 0.3;
 
-// Of the kernels that become one, the longest remains and this share of the others.
-constexpr double kLongestLeft = 0.9, kOthersLeft = 0.12;
-// Norms read their tensor more than once, fused or not.
-constexpr double kNormsLeft = 0.6;
 // A convolution in the layout that it wants.
 constexpr float kConvolutionLeft = 0.8F;
 
@@ -58,6 +54,11 @@ bool moves_memory_only(WorkClass work) {
 }
 
 }  // namespace
+
+Fix compile_graphs_fix() {
+  return {"compile_graphs", "Compile the model with CUDA graphs so that a step takes only a few launches.",
+          "+ model = torch.compile(model, mode=\"reduce-overhead\")"};
+}
 
 CompileModel::CompileModel(const Facts& facts)
     : facts_(facts),

@@ -19,8 +19,20 @@ struct FusedChain {
   Nanoseconds fused = 0;         // of the one kernel
 };
 
+Fix compile_graphs_fix();
+
 class CompileModel {
  public:
+  // Of the kernels that become one, this share of the longest remains, and of the others; norms read their tensor more
+  // than once, fused or not.
+  static constexpr double kLongestLeft = 0.9, kOthersLeft = 0.12, kNormsLeft = 0.6;
+  // What remains of the host's time for operators, Python and launches in a compiled region: 0.36 to 0.67 of it in
+  // seven programs whose host was the bottleneck.
+  static constexpr float kHostLeft = 0.5F;
+  // In percent of the step, for has_telling_chains().
+  static constexpr double kLeastPercentOfChains = 5;
+
+  // The facts must outlive the model.
   explicit CompileModel(const Facts& facts);
 
   // Not without a device, when it is compiled already, when waits for the device cut the forward pass into pieces, or
@@ -31,7 +43,7 @@ class CompileModel {
   bool is_compiled() const { return is_compiled_; }
   bool is_broken_by_waits() const { return is_broken_by_waits_; }
 
-  Edit compiled() const { return edited(kCompiledHostShare, has_backward_ ? kGuardsOfTraining : kGuardsOfInference); }
+  Edit compiled() const { return edited(kHostLeft, has_backward_ ? kGuardsOfTraining : kGuardsOfInference); }
   Edit compiled_with_graphs() const { return edited(0, has_backward_ ? kGraphsOfTraining : kGraphsOfInference); }
   // Fusing the chains alone.
   Edit fused() const;
@@ -48,14 +60,10 @@ class CompileModel {
   const std::vector<FusedChain>& chains() const { return chains_; }
   // Whether fusing the chains alone is worth speaking of.
   bool has_telling_chains() const { return facts_.percent_of_step(saved_by_fusing_) >= kLeastPercentOfChains; }
-  static constexpr double kLeastPercentOfChains = 5;
   bool has_backward() const { return has_backward_; }
 
  private:
-  // What remains of the host's time for operators, Python and launches in a compiled region: 0.36 to 0.67 of it in
-  // seven programs whose host was the bottleneck.
-  static constexpr float kCompiledHostShare = 0.5F;
-  // What checking guards and calling compiled code costs the host, a step.
+  // What checking guards and calling compiled code costs the host per step.
   static constexpr Nanoseconds kGuardsOfTraining = 500'000;
   static constexpr Nanoseconds kGuardsOfInference = 100'000;
   // What a step's graphs cost the host: inputs copied, graphs launched, autograd's bookkeeping around them.

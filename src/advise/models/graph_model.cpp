@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
-#include "replay/graph_capture.h"
+#include "replay/edit.h"
 
 namespace telltale {
 namespace {
-
-// One step alone shows no repetition.
-constexpr std::size_t kLeastSteps = 2;
 
 // The kernels of each step, by name, in the order of their launches.
 std::vector<std::vector<StringId>> kernels_by_step(const Facts& facts) {
@@ -35,7 +32,7 @@ std::vector<std::vector<StringId>> kernels_by_step(const Facts& facts) {
 
 bool repeats_itself(const Facts& facts) {
   const std::vector<std::vector<StringId>> steps = kernels_by_step(facts);
-  if (steps.size() < kLeastSteps || steps.front().empty()) return false;
+  if (steps.size() < kLeastStepsOfGraph || steps.front().empty()) return false;
   return std::all_of(steps.begin(), steps.end(), [&](const auto& step) { return step == steps.front(); });
 }
 

@@ -1,5 +1,7 @@
 #include "advise/patterns/data_loading.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -13,10 +15,6 @@ namespace {
 
 // What it takes to fetch a batch that is ready: 0.2 ms in the recorded steps of a loader with eight workers.
 constexpr Nanoseconds kReadyBatch = 200 * 1'000;
-// Eight workers make batches about five times as fast as one does, or as the program itself: measured 4.6 times where
-// the loader remained the bottleneck, and 1.3 to 1.4 times with two on two processors.
-constexpr int kWorkers = 8;
-constexpr double kSpeedOfWorkers = 5, kSpeedOfWorker = 0.65;
 
 // How many processors the recorder says the program may use; nothing where it does not say.
 std::optional<int> processors(const Trace& trace) {
@@ -30,7 +28,7 @@ std::optional<int> processors(const Trace& trace) {
 
 int workers_for(const Trace& trace) {
   const std::optional<int> known = processors(trace);
-  return known ? std::clamp(*known, 1, kWorkers) : kWorkers;
+  return known ? std::clamp(*known, 1, kMostWorkers) : kMostWorkers;
 }
 
 // The iterator's name says so, and stands in traces without stacks too; else fetching from the dataset does.
@@ -75,6 +73,13 @@ DataLoading data_loading(const Facts& facts) {
   loading.workers = workers_for(facts.trace);
   loading.saved = saved_by_workers(facts, loading);
   return loading;
+}
+
+std::string code_with_workers(const DataLoading& loading) {
+  return fmt::format(
+      "- loader = DataLoader(dataset, batch_size)\n+ loader = DataLoader(dataset, batch_size, num_workers={}, "
+      "pin_memory=True, persistent_workers=True)",
+      loading.workers);
 }
 
 }  // namespace telltale

@@ -8,10 +8,6 @@
 namespace telltale {
 namespace {
 
-// Recording slows cudaMalloc down: one program that made 20 calls a step, recorded with 170 µs each, gained only 35 µs
-// for each when it no longer made them; another gained nearly all of what was recorded. This is in between.
-constexpr double kUnobservedShareOfAllocation = 0.5;
-
 constexpr auto kAllocations =
     std::to_array<std::string_view>({"cudaMalloc", "cuMemCreate", "cuMemAlloc", "hipMalloc", "hipMemCreate"});
 constexpr auto kFrees =
@@ -42,8 +38,6 @@ bool recur(const Facts& facts, const std::vector<EventId>& calls) {
   return count > 1 && steps.contains(count - 1) && 2 * static_cast<int>(steps.size()) > count;
 }
 
-// Healthy programs whose inputs vary grew by up to 0.6 MiB a step over three steps.
-constexpr double kLeastGrowth = 2.0 * 1024 * 1024;
 // What one step leaves behind may be a buffer that is made once; what several leave behind is not.
 constexpr std::int64_t kLeastSteps = 2;
 // Survivors have to explain at least this share of the growth.
@@ -88,7 +82,7 @@ std::optional<GrowingMemory> growing_memory(const Facts& facts) {
   if (!facts.diagnosis.memory) return {};
   const MemorySummary& memory = *facts.diagnosis.memory;
   const double growth = memory.growth_per_step.value_or(0);
-  if (growth < kLeastGrowth) return {};
+  if (growth < kLeastMebibytesPerStep * 1024 * 1024) return {};
   // With three steps, only the two before the last one can have survivors.
   const auto lasting = std::ranges::find_if(memory.survivors, [&](const Survivor& survivor) {
     return survivor.steps >= kLeastSteps && static_cast<double>(survivor.bytes) >= kShareExplained * growth;

@@ -7,9 +7,6 @@
 namespace telltale {
 namespace {
 
-// Tensor cores take 16-bit rows in pieces of 16 bytes.
-constexpr std::int64_t kAlignedElements = 8;
-
 // Kernels that CUDA's libraries keep for rows that do not start at multiples of 16 bytes: an older instruction, or the
 // alignment spelled out in elements.
 bool has_name_of_misaligned(std::string_view kernel) {

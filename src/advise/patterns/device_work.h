@@ -1,6 +1,7 @@
 // Device work that rules look at: how much it is together, and which of it runs slowly because of its layout or widths.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,9 @@ bool is_layout_conversion(std::string_view kernel);
 
 // A batch norm over images with the channels first, by cuDNN or by torch itself.
 bool is_batch_norm_in_nchw(std::string_view kernel);
+
+// Tensor cores take 16-bit rows in pieces of 16 bytes.
+inline constexpr std::int64_t kAlignedElements = 8;
 
 // What remains of such a kernel's time once its dimensions are multiples of 8: on an H200 padding left 0.12 to 0.27 of
 // it in four programs.

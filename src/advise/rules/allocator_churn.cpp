@@ -26,7 +26,7 @@ Finding cache_emptied(const Facts& facts, const AllocatorCalls& calls) {
   finding.confidence = calls_empty_cache(facts.trace) ? Confidence::kHigh : Confidence::kLow;
   finding.evidence = calls.frees;
   finding.fix = {"keep_cache",
-                 "Drop torch.cuda.empty_cache() from the loop: torch reuses the memory that it keeps. Where the GPU's "
+                 "Remove torch.cuda.empty_cache() from the loop: torch reuses the memory that it keeps. If the GPU's "
                  "memory is full and torch frees it itself, use a smaller batch.",
                  "- torch.cuda.empty_cache()"};
   return finding;
@@ -38,8 +38,8 @@ Finding shapes_that_change(const AllocatorCalls& calls) {
   finding.confidence = Confidence::kLow;
   finding.evidence = calls.allocations;
   finding.fix = {"stable_shapes",
-                 "Tensors of ever new sizes do not fit into memory that was freed. Round lengths up to a few that come "
-                 "again, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
+                 "Tensors whose sizes keep changing do not fit into memory that was freed. Round lengths up to a few "
+                 "that recur, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
                  "+ length = -(-length // 64) * 64  # pad to a multiple of 64"};
   return finding;
 }
@@ -58,11 +58,15 @@ std::vector<Finding> find(const Facts& facts) {
   Nanoseconds taken = 0;
   for (const EventId call : calls.allocations) taken += facts.trace.events.duration[call];
   for (const EventId call : calls.frees) taken += facts.trace.events.duration[call];
-  finding.explanation =
-      fmt::format("A step calls cudaMalloc {} times and cudaFree {} times, which takes {} as recorded.",
-                  format_number(static_cast<double>(calls.allocations.size()) / facts.steps()),
-                  format_number(static_cast<double>(calls.frees.size()) / facts.steps()),
-                  format_time(static_cast<Nanoseconds>(static_cast<double>(taken) / facts.steps())));
+  std::vector<std::string> made;
+  const auto add = [&](std::string_view name, const std::vector<EventId>& of_one_kind) {
+    if (!of_one_kind.empty())
+      made.push_back(fmt::format("{} {}", name, how_often(static_cast<double>(of_one_kind.size()) / facts.steps())));
+  };
+  add("cudaMalloc", calls.allocations);
+  add("cudaFree", calls.frees);
+  finding.explanation = fmt::format("A step calls {}, which takes {} as recorded.", listed(made),
+                                    format_time(static_cast<Nanoseconds>(static_cast<double>(taken) / facts.steps())));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.source = source_line(facts.trace, finding.evidence.front());
   return {finding};
@@ -71,13 +75,14 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::allocator_churn() {
-  return {{.title = "Memory fetched anew in every step",
-           .looks_for = "Calls of cudaMalloc or cudaFree in the last step and in more than half of all.",
-           .needs = "CUDA activities; stacks for the line.",
-           .saving = "The steps are replayed without the frees and without the allocations. Of what the allocations "
-                     "save one half counts: recording makes them slower.",
-           .held = "Promised and gained, in percent of the step: 9 and 15 (empty_cache_every_step), 11 and 12 "
-                   "(longer_every_step).",
+  return {{.title = "GPU memory allocated anew in every step",
+           .looks_for = "Calls to cudaMalloc or cudaFree in the last step and in more than half of all steps.",
+           .needs = "CUDA activities; stacks for the source line.",
+           .saving = fmt::format("The steps are replayed without the frees and without the allocations. Of what the "
+                                 "allocations save, {:.0f} % counts: recording makes them slower.",
+                                 100 * kUnobservedShareOfAllocation),
+           .held = "Predicted and measured savings, in percent of the step: 9 and 15 (empty_cache_every_step), 11 and "
+                   "12 (longer_every_step).",
            .fixes = {"keep_cache", "stable_shapes"}},
           find};
 }

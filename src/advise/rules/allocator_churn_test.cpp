@@ -25,8 +25,7 @@ TEST(AllocatorChurnRule, of_what_allocations_take_one_half_is_the_recorders) {
   ASSERT_EQ(findings.size(), 1);
   EXPECT_NEAR(likely_ms(findings[0]), 0.5 * 2, 0.01);
   EXPECT_EQ(findings[0].fix.id, "stable_shapes");
-  EXPECT_EQ(findings[0].explanation,
-            "A step calls cudaMalloc 1 times and cudaFree 0 times, which takes 2.00 ms as recorded.");
+  EXPECT_EQ(findings[0].explanation, "A step calls cudaMalloc once, which takes 2.00 ms as recorded.");
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 8, "step"}));
 }
 
@@ -79,6 +78,13 @@ TEST(AllocatorChurnRule, leaves_memory_that_grows_without_end_to_the_rule_about_
   }
   EXPECT_TRUE(findings_of(program.build(), "allocator_churn").empty());
 }
+
+const RuleSample kAllocatesOncePerStep("allocator_churn", "allocates once per step",
+                                       [] { return training(0, 2, false); });
+const RuleSample kAllocatesAndFreesOncePerStep("allocator_churn", "allocates and frees once per step",
+                                               [] { return training(0, 2, true); });
+const RuleSample kAllocatesInTwoStepsOfThree("allocator_churn", "allocates in two steps of three",
+                                             [] { return training(1, 2, false); });
 
 }  // namespace
 }  // namespace telltale

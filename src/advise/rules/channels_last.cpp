@@ -53,14 +53,13 @@ std::vector<Finding> find(const Facts& facts) {
   finding.evidence = conversions.longest();
   finding.source = source_line(facts.trace, finding.evidence.front());
   finding.title = "Images are converted around every convolution";
-  finding.explanation =
-      fmt::format("Convolutions want the channels last: {} a step take {} ({:.0f} %) to bring them there and back.",
-                  counted(conversions.calls_per_step(), "conversion"), format_time(conversions.time_per_step()),
-                  facts.percent_of_step(conversions.time_per_step()));
+  finding.explanation = fmt::format("Convolutions want the channels last. Bringing them there and back takes {} in {}.",
+                                    time_and_share(facts, conversions.time_per_step()),
+                                    counted(conversions.calls_per_step(), "conversion"));
   if (!norms.empty())
-    finding.explanation += fmt::format(" Batch norms with the channels first take {}, and would be faster as well.",
+    finding.explanation += fmt::format(" Batch norms with the channels first take {} and would be faster as well.",
                                        format_time(norms.time_per_step()));
-  finding.fix = {"channels_last", "Keep the model and its images in channels_last memory format.",
+  finding.fix = {"channels_last", "Keep the model and its images in the channels_last memory format.",
                  "+ model = model.to(memory_format=torch.channels_last)\n"
                  "+ x = x.to(memory_format=torch.channels_last)"};
   return {finding};
@@ -70,11 +69,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::channels_last() {
   return {{.title = "Convolutions on images with the channels first",
-           .looks_for = "cuDNN's kernels that convert between NCHW and NHWC, for at least 3 % of the device's time.",
+           .looks_for = fmt::format(
+               "cuDNN's kernels that convert between NCHW and NHWC, for {:.0f} % of the GPU's time or more.",
+               100 * kLeastShare),
            .needs = "CUDA activities; shapes for the roofline of batch norms.",
-           .saving = "The steps are replayed without the conversions, and with batch norms at half of their roofline.",
-           .held = "Promised and gained, in percent of the step: 50 and 48 (convolutions_in_nchw), 28 and 30 "
-                   "(no_mixed_precision).",
+           .saving = fmt::format(
+               "The steps are replayed without the conversions, and with batch norms at {:.0f} % of their roofline.",
+               100 * kReachedByNorms),
+           .held = "Predicted and measured savings, in percent of the step: 50 and 48 (convolutions_in_nchw), 28 and "
+                   "30 (no_mixed_precision).",
            .fixes = {"channels_last"}},
           find};
 }

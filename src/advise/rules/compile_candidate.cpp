@@ -5,6 +5,7 @@
 
 #include "advise/models/compile_model.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -43,19 +44,18 @@ std::vector<Finding> find(const Facts& facts) {
     finding.source = source_line(facts.trace, chains.front().kernels.front());
   }
   finding.title = "The model runs one operator at a time";
+  const auto per_step = [&](std::size_t count) { return format_number(static_cast<double>(count) / facts.steps()); };
   if (kernels > 0)
-    finding.explanation =
-        fmt::format("{:.0f} kernels a step only move memory and would become {:.0f}, {:.3g} ms of GPU time less.",
-                    static_cast<double>(kernels) / facts.steps(), static_cast<double>(chains.size()) / facts.steps(),
-                    static_cast<double>(fused) / facts.steps() / 1e6);
+    finding.explanation = fmt::format(
+        "Fusing the kernels that only move memory, {} per step into {}, would save {} of GPU time.", per_step(kernels),
+        per_step(chains.size()), format_time(static_cast<Nanoseconds>(static_cast<double>(fused) / facts.steps())));
   if (!facts.is_device_bound())
     finding.explanation.append(kernels > 0 ? " " : "")
-        .append("The host, which the GPU waits for, would launch its kernels at less cost.");
-  if (wants_graphs)
-    finding.fix = {"compile_graphs", "Compile the model, with CUDA graphs so that a step is a few launches.",
-                   "+ model = torch.compile(model, mode=\"reduce-overhead\")"};
-  else
-    finding.fix = {"compile", "Compile the model.", "+ model = torch.compile(model)"};
+        .append("The GPU waits for the host, which launches compiled code at a lower cost.");
+  if (finding.explanation.empty())
+    finding.explanation = "Compiling would pad its matrix products and give its convolutions the layout they want.";
+  finding.fix =
+      wants_graphs ? compile_graphs_fix() : Fix{"compile", "Compile the model.", "+ model = torch.compile(model)"};
   return {finding};
 }
 
@@ -63,15 +63,18 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::compile_candidate() {
   return {{.title = "An eager model that torch.compile would speed up",
-           .looks_for = "Kernels in a row that only move memory, products of odd widths, convolutions in the wrong "
-                        "layout, and host time per launch; programs that are compiled already, or that wait for the "
-                        "device within the forward pass, are left out.",
+           .looks_for = "Kernels in a row that only move memory, matrix products of odd widths, convolutions in the "
+                        "wrong layout, and host time per launch. Programs that are already compiled, or that wait for "
+                        "the GPU within the forward pass, are left out.",
            .needs = "CPU and CUDA activities; shapes tell which kernels work on the same tensor.",
-           .saving = "The steps are replayed with each chain of kernels as one (its longest kernel, and 12 % of the "
-                     "others), products padded, layouts right, and host time in the model halved, or, with graphs, "
-                     "gone but for a fixed cost a step.",
-           .held = "In 10 programs the median error was 8.9 points of the step, the largest 15 (eager_attention: "
-                   "promised 52, gained 66).",
+           .saving = fmt::format(
+               "The steps are replayed with each chain of kernels as one ({:.0f} % of its longest kernel and {:.0f} % "
+               "of the others, or {:.0f} % of norms), products padded, layouts right, and {:.0f} % of the host's time "
+               "in the model or, with graphs, none of it but a fixed cost per step.",
+               100 * CompileModel::kLongestLeft, 100 * CompileModel::kOthersLeft, 100 * CompileModel::kNormsLeft,
+               100 * CompileModel::kHostLeft),
+           .held = "In 10 programs the median error was 8.9 points of the step and the largest 15 (eager_attention: "
+                   "predicted 52, measured 66).",
            .fixes = {"compile_graphs", "compile"}},
           find};
 }

@@ -9,6 +9,7 @@ constexpr std::string_view kMisaligned = "ampere_bf16_s1688gemm_bf16_128x128_ldg
 
 struct Inference {
   std::string_view kernel = "gemm";
+  std::string_view first_kernel = {};  // of a step, where it is another
   Nanoseconds duration = 10 * kMicrosecond;
   int waits = 0;  // a step, within the forward pass
 };
@@ -24,7 +25,9 @@ Trace inference(const Inference& options) {
         for (int wait = 0; wait < options.waits; ++wait) program.wait();
       program.open(Kind::kOperator, "aten::linear");
       program.spend(95 * kMicrosecond);
-      program.launch("cudaLaunchKernel", Kind::kKernel, options.kernel, options.duration);
+      const bool is_other = i == 0 && !options.first_kernel.empty();
+      program.launch("cudaLaunchKernel", Kind::kKernel, is_other ? options.first_kernel : options.kernel,
+                     options.duration);
       program.close();
     }
   }
@@ -71,6 +74,14 @@ TEST(CompileCandidateRule, leaves_chains_to_others) {
   }
   EXPECT_TRUE(findings_of(program.build(), "compile_candidate").empty());
 }
+
+const RuleSample kTheHostIsTheBottleneck("compile_candidate", "the host is the bottleneck",
+                                         [] { return inference({}); });
+const RuleSample kOddWidths("compile_candidate", "odd widths",
+                            [] { return inference({.kernel = kMisaligned, .duration = kMillisecond}); });
+const RuleSample kAChainAndTheHostIsTheBottleneck("compile_candidate", "a chain, and the host is the bottleneck", [] {
+  return inference({.kernel = "vectorized_elementwise_kernel", .first_kernel = "gemm"});
+});
 
 }  // namespace
 }  // namespace telltale

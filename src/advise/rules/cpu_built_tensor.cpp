@@ -186,9 +186,9 @@ std::vector<Finding> find(const Facts& facts) {
   const Nanoseconds likely = facts.saved_by(edit);
   if (likely <= 0) return {};
 
-  finding.title = "A tensor is made on the CPU, then copied to the GPU";
+  finding.title = "A tensor is made on the CPU and then copied to the GPU";
   finding.explanation =
-      fmt::format("The CPU takes {} of a recorded step to make what is then copied to the GPU, mostly in {}.",
+      fmt::format("The CPU spends {} per recorded step making what is then copied to the GPU, mostly in {}.",
                   format_time(static_cast<Nanoseconds>(static_cast<double>(making) / facts.steps())),
                   facts.trace.name(tensors.front().made_by.front()));
   finding.saving = saving_around(facts, likely, kUncertainty);
@@ -204,11 +204,11 @@ std::vector<Finding> find(const Facts& facts) {
 Rule rules::cpu_built_tensor() {
   return {{.title = "Tensors made on the CPU",
            .looks_for = "Operators that fill a tensor on the CPU (randn, zeros, full, arange and the like) whose "
-                        "result is then copied to the device.",
-           .needs = "CPU and CUDA activities; shapes, to know for sure which tensor is copied; stacks for the line.",
-           .saving =
-               "The steps are replayed without the copies, and with operators that launch a kernel instead of filling.",
-           .held = "Promised and gained, in percent of the step: 73 and 70 (noise_made_on_cpu).",
+                        "result is then copied to the GPU.",
+           .needs = "CPU and CUDA activities; shapes, to be sure which tensor is copied; stacks for the source line.",
+           .saving = "The steps are replayed without the copies, and with operators that launch a kernel instead of "
+                     "filling the tensor.",
+           .held = "Predicted and measured savings, in percent of the step: 73 and 70 (noise_made_on_cpu).",
            .fixes = {"build_on_device"}},
           find};
 }

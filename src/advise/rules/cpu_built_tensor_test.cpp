@@ -47,7 +47,7 @@ TEST(CpuBuiltTensorRule, the_device_makes_the_tensor_without_a_copy) {
   EXPECT_EQ(findings[0].fix.id, "build_on_device");
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 12, "add_noise"}));
   EXPECT_EQ(findings[0].explanation,
-            "The CPU takes 5.00 ms of a recorded step to make what is then copied to the GPU, mostly in aten::randn.");
+            "The CPU spends 5.00 ms per recorded step making what is then copied to the GPU, mostly in aten::randn.");
 }
 
 TEST(CpuBuiltTensorRule, what_computes_on_moves_too) {
@@ -89,6 +89,8 @@ TEST(CpuBuiltTensorRule, is_silent_when_the_device_fills_the_tensor_or_the_loade
   });
   EXPECT_TRUE(findings_of(loaded, "cpu_built_tensor").empty());
 }
+
+const RuleSample kNoise("cpu_built_tensor", "noise", [] { return training(make_noise); });
 
 }  // namespace
 }  // namespace telltale

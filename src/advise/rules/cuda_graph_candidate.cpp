@@ -4,6 +4,7 @@
 #include "advise/models/compile_model.h"
 #include "advise/models/graph_model.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -25,10 +26,9 @@ std::vector<Finding> find(const Facts& facts) {
   const double kernels = static_cast<double>(facts.diagnosis.kernels.calls.size()) / facts.steps();
   finding.title = "Every step launches the same kernels one by one";
   finding.explanation = fmt::format(
-      "All {:.0f} recorded steps launch the same {:.0f} kernels in the same order and never wait for the GPU: one "
-      "graph can "
-      "launch them all.",
-      facts.steps(), kernels);
+      "All {} recorded steps launch the same kernels in the same order ({} per step) and never wait for the GPU, so "
+      "one CUDA graph can launch them all.",
+      format_number(facts.steps()), format_number(kernels));
   for (const DeviceCall& call : facts.diagnosis.kernels.calls) {
     if (finding.evidence.size() == Finding::kMaxEvidence) break;
     finding.evidence.push_back(call.event);
@@ -41,14 +41,16 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::cuda_graph_candidate() {
-  return {{.title = "Steps that one CUDA graph could launch",
-           .looks_for = "Steps without a backward pass that launch the same kernels in the same order, do not wait for "
-                        "the device and do not allocate device memory.",
-           .needs = "CPU and CUDA activities, two steps or more.",
-           .saving = "The steps are replayed with all kernels as nodes of one graph, at one launch a step.",
-           .held = "Joined with launch_bound, which proposes the same: 84 % promised, 89 gained (decode_launch_bound).",
-           .fixes = {"cuda_graph"}},
-          find};
+  return {
+      {.title = "Steps that one CUDA graph could launch",
+       .looks_for = "Steps without a backward pass that launch the same kernels in the same order, never wait for the "
+                    "GPU and never allocate GPU memory.",
+       .needs = fmt::format("CPU and CUDA activities, {} steps or more.", kLeastStepsOfGraph),
+       .saving = "The steps are replayed with all kernels as nodes of one graph, launched once per step.",
+       .held =
+           "Merged with launch_bound, which proposes the same: predicted 84 %, measured 89 % (decode_launch_bound).",
+       .fixes = {"cuda_graph"}},
+      find};
 }
 
 }  // namespace telltale

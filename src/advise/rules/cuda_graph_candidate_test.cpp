@@ -37,8 +37,8 @@ TEST(CudaGraphCandidateRule, one_launch_a_step_leaves_the_kernels_alone) {
   EXPECT_EQ(findings[0].fix.id, "cuda_graph");
   EXPECT_EQ(findings[0].confidence, Confidence::kHigh);
   EXPECT_EQ(findings[0].explanation,
-            "All 3 recorded steps launch the same 20 kernels in the same order and never wait for the GPU: one graph "
-            "can launch them all.");
+            "All 3 recorded steps launch the same kernels in the same order (20 per step) and never wait for the GPU, "
+            "so one CUDA graph can launch them all.");
 }
 
 TEST(CudaGraphCandidateRule, is_silent_where_launches_hide_behind_the_device) {
@@ -50,6 +50,8 @@ TEST(CudaGraphCandidateRule, is_silent_about_steps_that_train_wait_or_change) {
   EXPECT_TRUE(findings_of(inference({.waits = true}), "cuda_graph_candidate").empty());
   EXPECT_TRUE(findings_of(inference({.changes = true}), "cuda_graph_candidate").empty());
 }
+
+const RuleSample k20KernelsPerStep("cuda_graph_candidate", "20 kernels per step", [] { return inference({}); });
 
 }  // namespace
 }  // namespace telltale

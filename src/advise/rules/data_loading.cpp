@@ -15,15 +15,12 @@ constexpr double kUncertainty = 0.2;
 Fix fix_for(const DataLoading& loading) {
   if (loading.is_in_main_process)
     return {"loader_workers",
-            fmt::format("Let worker processes make the batches ahead: num_workers={}{}.", loading.workers,
-                        loading.workers < 8 ? ", one for each processor" : " or more"),
-            fmt::format("- loader = DataLoader(dataset, batch_size)\n"
-                        "+ loader = DataLoader(dataset, batch_size, num_workers={}, pin_memory=True, "
-                        "persistent_workers=True)",
-                        loading.workers)};
+            fmt::format("Let worker processes prepare batches ahead of time: num_workers={}{}.", loading.workers,
+                        loading.workers < kMostWorkers ? ", one for each processor" : " or more"),
+            code_with_workers(loading)};
   return {"loader_workers",
-          "Give the loader more workers or a larger prefetch_factor; when the cores are all busy, make the transforms "
-          "cheaper or move them to the GPU.",
+          "Give the loader more workers or a larger prefetch_factor. If all cores are already busy, make the "
+          "transforms cheaper or move them to the GPU.",
           fmt::format("- loader = DataLoader(dataset, batch_size, num_workers=1)\n"
                       "+ loader = DataLoader(dataset, batch_size, num_workers={}, prefetch_factor=4, "
                       "persistent_workers=True)",
@@ -37,8 +34,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title =
       facts.diagnosis.breakdown.has_device ? "The GPU waits for the next batch" : "Each step waits for its batch";
   finding.explanation = fmt::format(
-      "The program spends {} of a recorded step in its data loader, {}.", format_time(loading.recorded),
-      loading.is_in_main_process ? "which makes the batch only when it is asked for" : "whose workers are too slow");
+      "The data loader takes {} per recorded step: {}.", format_time(loading.recorded),
+      loading.is_in_main_process ? "it makes each batch only when it is asked for" : "its workers cannot keep up");
   finding.saving = saving_around(facts, loading.saved, kUncertainty);
   finding.confidence = loading.is_in_main_process ? Confidence::kHigh : Confidence::kMedium;
   finding.evidence = loading.calls;
@@ -50,17 +47,18 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::data_loading() {
-  return {
-      {.title = "Waiting for data",
-       .looks_for = "Calls of the data loader on the thread that feeds the device, for which the device has to wait.",
-       .needs = "CPU activities; torch's own annotation of the loader is enough, stacks add the line.",
-       .saving = "The steps are replayed with batches that are ready when they are asked for; but no step becomes "
-                 "shorter than eight workers need for a batch, which is a fifth of what one needs. Where the recording "
-                 "says that there are fewer processors, as many workers each do 0.65 times what one alone does.",
-       .held = "Promised and gained, in percent of the step: 78 and 79 (loader_no_workers), 80 and 78 "
-               "(one_loader_worker), 30 and 28 (examples/python/train.py on two processors).",
-       .fixes = {"loader_workers"}},
-      find};
+  return {{.title = "Waiting for data",
+           .looks_for = "Calls to the data loader, on the thread that feeds the GPU, that the GPU has to wait for.",
+           .needs = "CPU activities; torch's own annotation of the loader is enough, and stacks add the source line.",
+           .saving = fmt::format(
+               "The steps are replayed with every batch ready when it is asked for, but no step becomes shorter than "
+               "{} workers need for a batch: they are taken to be {} times as fast as one. Where the recording shows "
+               "fewer processors, each worker counts as {} of one that works alone.",
+               kMostWorkers, format_number(kSpeedOfWorkers), format_number(kSpeedOfWorker)),
+           .held = "Predicted and measured savings, in percent of the step: 78 and 79 (loader_no_workers), 80 and 78 "
+                   "(one_loader_worker), 30 and 28 (examples/python/train.py on two processors).",
+           .fixes = {"loader_workers"}},
+          find};
 }
 
 }  // namespace telltale

@@ -30,8 +30,7 @@ TEST(DataLoadingRule, a_batch_that_is_ready_costs_a_little) {
   EXPECT_NEAR(likely_ms(findings[0]), 9.8, kClose);
   EXPECT_EQ(findings[0].fix.id, "loader_workers");
   EXPECT_EQ(findings[0].explanation,
-            "The program spends 10.0 ms of a recorded step in its data loader, which makes the batch only when it is "
-            "asked for.");
+            "The data loader takes 10.0 ms per recorded step: it makes each batch only when it is asked for.");
   EXPECT_EQ(findings[0].evidence.size(), 3);
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 7, "next_batch"}));
 }
@@ -86,6 +85,30 @@ TEST(DataLoadingRule, is_silent_about_loading_on_threads_that_do_not_feed_the_de
   }
   EXPECT_TRUE(findings_of(program.build(), "data_loading").empty());
 }
+
+const RuleSample kNoWorkers("data_loading", "no workers",
+                            [] { return training(kOwnLoader, 10 * kMillisecond, 4 * kMillisecond, true); });
+const RuleSample kWorkers("data_loading", "workers",
+                          [] { return training(kWorkersLoader, 90 * kMillisecond, 10 * kMillisecond, true); });
+const RuleSample kNoWorkers1Processor("data_loading", "no workers, 1 processor", [] {
+  Trace trace = training(kOwnLoader, 90 * kMillisecond, 10 * kMillisecond, true);
+  trace.metadata.emplace_back("processors", "\"1\"");
+  return trace;
+});
+const RuleSample kNoWorkers2Processors("data_loading", "no workers, 2 processors", [] {
+  Trace trace = training(kOwnLoader, 90 * kMillisecond, 10 * kMillisecond, true);
+  trace.metadata.emplace_back("processors", "\"2\"");
+  return trace;
+});
+const RuleSample kNoDevice("data_loading", "no device", [] {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.run(Kind::kAnnotation, kOwnLoader, 10 * kMillisecond);
+    program.run(Kind::kOperator, "aten::mm", 5 * kMillisecond);
+  }
+  return program.build();
+});
 
 }  // namespace
 }  // namespace telltale

@@ -5,6 +5,7 @@
 
 #include "advise/patterns/device_memory.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -89,14 +90,14 @@ std::vector<Finding> find(const Facts& facts) {
   });
   finding.evidence = calls;
   finding.source = source_line(facts.trace, calls.front());
-  finding.title = "The forward pass is computed twice, with memory to spare";
-  finding.explanation = fmt::format("Checkpointing runs {:.3g} ms of GPU work a step again in the backward pass",
-                                    static_cast<double>(device) / facts.steps() / 1e6);
-  finding.explanation += facts.diagnosis.memory
-                             ? fmt::format("; the peak is only {:.3g} GiB.",
-                                           static_cast<double>(facts.diagnosis.memory->peak_allocated) / (1 << 30))
-                             : ".";
-  finding.fix = {"no_checkpointing", "Turn checkpointing off, or keep it for the largest layers only.",
+  finding.title = facts.diagnosis.memory ? "The forward pass is computed twice with memory to spare"
+                                         : "The forward pass is computed twice";
+  finding.explanation = fmt::format(
+      "Checkpointing repeats {} of GPU work per step in the backward pass{}.",
+      format_time(static_cast<Nanoseconds>(static_cast<double>(device) / facts.steps())),
+      facts.diagnosis.memory ? "; the memory peak is only " + format_bytes(facts.diagnosis.memory->peak_allocated)
+                             : "");
+  finding.fix = {"no_checkpointing", "Turn checkpointing off, or keep it only for the largest layers.",
                  "- model.gradient_checkpointing_enable()\n+ model.gradient_checkpointing_disable()"};
   return {finding};
 }
@@ -104,14 +105,16 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::excess_recompute() {
-  return {{.title = "Checkpointing without need",
-           .looks_for = "Calls of torch.utils.checkpoint within the backward pass that launch device work, while the "
-                        "peak is below half of the device's memory.",
-           .needs = "CPU and CUDA activities, and stacks; memory events to know the peak.",
-           .saving = "The steps are replayed without those calls and the work they launch.",
-           .held = "Promised and gained, in percent of the step: 42 and 48 (gradient_checkpointing_unneeded).",
-           .fixes = {"no_checkpointing"}},
-          find};
+  return {
+      {.title = "Unneeded checkpointing",
+       .looks_for = fmt::format("Calls to torch.utils.checkpoint within the backward pass that launch GPU work, while "
+                                "the memory peak is at most {:.0f} % of the GPU's memory.",
+                                100 * kMostMemoryInUse),
+       .needs = "CPU and CUDA activities, and stacks; memory events to know the peak.",
+       .saving = "The steps are replayed without those calls and the work they launch.",
+       .held = "Predicted and measured savings, in percent of the step: 42 and 48 (gradient_checkpointing_unneeded).",
+       .fixes = {"no_checkpointing"}},
+      find};
 }
 
 }  // namespace telltale

@@ -43,14 +43,14 @@ TEST(ExcessRecomputeRule, what_is_computed_again_is_saved) {
   EXPECT_EQ(findings[0].fix.id, "no_checkpointing");
   EXPECT_EQ(findings[0].confidence, Confidence::kMedium);
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 8, "step"}));
-  EXPECT_EQ(findings[0].explanation, "Checkpointing runs 8 ms of GPU work a step again in the backward pass.");
+  EXPECT_EQ(findings[0].explanation, "Checkpointing repeats 8.00 ms of GPU work per step in the backward pass.");
 }
 
 TEST(ExcessRecomputeRule, speaks_only_where_memory_is_left) {
   const std::vector<Finding> findings = findings_of(training({.peak = 2 * kGigabyte}), "excess_recompute");
   ASSERT_EQ(findings.size(), 1);
   EXPECT_EQ(findings[0].confidence, Confidence::kHigh);
-  EXPECT_TRUE(findings[0].explanation.ends_with("; the peak is only 1.86 GiB."));
+  EXPECT_TRUE(findings[0].explanation.ends_with("; the memory peak is only 1.86 GiB."));
   EXPECT_TRUE(findings_of(training({.peak = 6 * kGigabyte}), "excess_recompute").empty());
 }
 
@@ -72,6 +72,10 @@ TEST(ExcessRecomputeRule, is_silent_about_the_forward_pass_of_a_checkpoint) {
   }
   EXPECT_TRUE(findings_of(program.build(), "excess_recompute").empty());
 }
+
+const RuleSample kMemoryNotRecorded("excess_recompute", "memory not recorded", [] { return training({}); });
+const RuleSample kMemoryToSpare("excess_recompute", "memory to spare",
+                                [] { return training({.peak = 2 * kGigabyte}); });
 
 }  // namespace
 }  // namespace telltale

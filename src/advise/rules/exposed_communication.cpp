@@ -49,20 +49,20 @@ std::vector<Finding> find(const Facts& facts) {
   Finding finding;
   finding.title = "The GPU communicates instead of computing";
   finding.explanation = fmt::format(
-      "Collectives take {} a step, of which {} pass while the GPU computes nothing: {:.0f} % overlap. Most of it in "
+      "Collectives take {} per step, and for {} of that the GPU computes nothing ({} of it overlaps). Most of it is in "
       "{}.",
-      format_time(communication.total_ns), format_time(communication.exposed_ns), communication.overlap_percent(),
+      format_time(communication.total_ns), format_time(communication.exposed_ns),
+      format_percent(communication.overlap_percent()),
       communication.rows.empty() ? "one kernel" : communication.rows.front().name);
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kLow;
   finding.evidence = collectives;
   finding.source = source_line(facts.trace, collectives.front());
-  finding.fix = {
-      "overlap_communication",
-      "Reduce gradients in buckets while the backward pass goes on, as DistributedDataParallel does, and fetch "
-      "sharded weights ahead of their use.",
-      "+ model = DistributedDataParallel(model, gradient_as_bucket_view=True, bucket_cap_mb=50)\n"
-      "- for p in model.parameters(): dist.all_reduce(p.grad)"};
+  finding.fix = {"overlap_communication",
+                 "Reduce gradients in buckets while the backward pass goes on, as DistributedDataParallel does, and "
+                 "fetch sharded weights before they are needed.",
+                 "+ model = DistributedDataParallel(model, gradient_as_bucket_view=True, bucket_cap_mb=50)\n"
+                 "- for p in model.parameters(): dist.all_reduce(p.grad)"};
   return {finding};
 }
 
@@ -71,10 +71,13 @@ std::vector<Finding> find(const Facts& facts) {
 Rule rules::exposed_communication() {
   return {
       {.title = "Communication that nothing hides",
-       .looks_for = "Collectives during which the device does nothing else, for 5 % of the step or more.",
+       .looks_for = fmt::format("Collectives during which the GPU does nothing else, for {} % of the step or more.",
+                                kLeastExposedPercent),
        .needs = "CUDA activities of one rank. Whether a rank waits for a slower one cannot be seen in its trace alone.",
-       .saving = "The steps are replayed with collectives that are shorter by one half of what computation could hide.",
-       .held = "Never measured: no program of ours runs on several devices.",
+       .saving =
+           fmt::format("The steps are replayed with collectives shorter by {:.0f} % of what computation could hide.",
+                       100 * kHiddenShare),
+       .held = "Never measured: none of our programs runs on several GPUs.",
        .fixes = {"overlap_communication"}},
       find};
 }

@@ -38,7 +38,9 @@ TEST(ExposedCommunicationRule, one_half_of_what_computation_could_hide_is_hidden
   ASSERT_EQ(findings.size(), 1);
   EXPECT_NEAR(likely_ms(findings[0]), 3, 0.1);
   EXPECT_EQ(findings[0].fix.id, "overlap_communication");
-  EXPECT_NE(findings[0].explanation.find("Collectives take 6.00 ms a step, of which 6.00 ms pass"), std::string::npos);
+  EXPECT_NE(findings[0].explanation.find(
+                "Collectives take 6.00 ms per step, and for 6.00 ms of that the GPU computes nothing"),
+            std::string::npos);
 }
 
 TEST(ExposedCommunicationRule, is_silent_when_communication_is_hidden) {
@@ -48,6 +50,9 @@ TEST(ExposedCommunicationRule, is_silent_when_communication_is_hidden) {
 TEST(ExposedCommunicationRule, is_silent_about_other_kernels) {
   EXPECT_TRUE(findings_of(training(false, "gemm_on_another_stream"), "exposed_communication").empty());
 }
+
+const RuleSample kOneCollectivePerStep("exposed_communication", "one collective per step",
+                                       [] { return training(false); });
 
 }  // namespace
 }  // namespace telltale

@@ -36,12 +36,13 @@ std::vector<Finding> find(const Facts& facts) {
   finding.evidence = products.longest();
   finding.source = source_line(facts.trace, finding.evidence.front());
   finding.title = "Matrix products run in fp32 without tensor cores";
-  finding.explanation = fmt::format(
-      "Products in fp32 take {} of a step ({:.0f} %), in {}; in TF32, on tensor cores, they would take about {}.",
-      format_time(products.time_per_step()), facts.percent_of_step(products.time_per_step()),
-      counted(products.calls_per_step(), "kernel"), format_time(static_cast<Nanoseconds>(left / facts.steps())));
+  finding.explanation =
+      fmt::format("Matrix products in fp32 take {} in {}; in TF32, on tensor cores, they would take about {}.",
+                  time_and_share(facts, products.time_per_step()), counted(products.calls_per_step(), "kernel"),
+                  format_time(static_cast<Nanoseconds>(left / facts.steps())));
   finding.fix = {
-      "tf32", "Allow TF32: products keep the range of fp32 and 10 bits of its mantissa, which training rarely notices.",
+      "tf32",
+      "Allow TF32: it keeps the range of fp32 and 10 bits of its mantissa, a loss that training rarely notices.",
       "+ torch.set_float32_matmul_precision(\"high\")"};
   if (has_convolutions) finding.fix.code += "\n+ torch.backends.cudnn.allow_tf32 = True";
   return {finding};
@@ -51,14 +52,14 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::fp32_matmul() {
   return {
-      {.title = "Products in fp32 without tensor cores",
-       .looks_for = "Kernels that multiply matrices in fp32 without tensor cores on a device that has TF32, while no "
-                    "product of the trace uses it. Products with a vector do not count: they wait for memory.",
+      {.title = "Matrix products in fp32 without tensor cores",
+       .looks_for = "Kernels that multiply matrices in fp32 without tensor cores, on a GPU that has TF32, in a program "
+                    "that never uses it. Products with a vector do not count: they wait for memory.",
        .needs = "CUDA activities; shapes for the roofline.",
-       .saving = "The steps are replayed with each product at what TF32 reaches of the device's peak or, if that takes "
-                 "longer, of its bandwidth; without shapes, at the share of the time that remained elsewhere.",
-       .held = "In 4 programs the median error was 0.9 points of the step, the largest 4 (encoder_in_fp32: promised "
-               "58, gained 63).",
+       .saving = "The steps are replayed with each product at what TF32 reaches of the GPU's peak or, if that takes "
+                 "longer, of its bandwidth; without shapes, at the share of the time that remained in other programs.",
+       .held = "In 4 programs the median error was 0.9 points of the step and the largest 4 (encoder_in_fp32: "
+               "predicted 58, measured 63).",
        .fixes = {"tf32"}},
       find};
 }

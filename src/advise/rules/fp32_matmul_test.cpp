@@ -40,10 +40,9 @@ TEST(Fp32MatmulRule, a_product_runs_at_what_tf32_reaches) {
   EXPECT_EQ(findings[0].fix.id, "tf32");
   EXPECT_EQ(findings[0].confidence, Confidence::kHigh);
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 7, "step"}));
-  EXPECT_EQ(
-      findings[0].explanation,
-      "Products in fp32 take 20.0 ms of a step (67 %), in 1 kernel; in TF32, on tensor cores, they would take about "
-      "4.94 ms.");
+  EXPECT_EQ(findings[0].explanation,
+            "Matrix products in fp32 take 20.0 ms per step (67 %) in 1 kernel; in TF32, on tensor cores, they would "
+            "take about 4.94 ms.");
 }
 
 // 8193 · 4 bytes are no multiple of 16: 0.25 of the peak.
@@ -98,6 +97,12 @@ TEST(Fp32MatmulRule, is_silent_when_the_host_takes_longer_than_the_product) {
   }
   EXPECT_TRUE(findings_of(program.build(), "fp32_matmul").empty());
 }
+
+const RuleSample k1ProductPerStep("fp32_matmul", "1 product per step",
+                                  [] { return training(square(kPlain, 20 * kMillisecond), kOther); });
+const RuleSample k2ProductsPerStep("fp32_matmul", "2 products per step", [] {
+  return training(square(kPlain, 20 * kMillisecond), square(kPlain, 20 * kMillisecond));
+});
 
 }  // namespace
 }  // namespace telltale

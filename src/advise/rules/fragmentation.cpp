@@ -13,12 +13,13 @@ namespace {
 constexpr double kLeastShare = 0.2;
 // Unused memory hurts when the device could not spare it.
 constexpr double kLeastShareOfDevice = 0.1;
-constexpr double kLeastBytesOfUnknownDevice = 4.0 * 1024 * 1024 * 1024;
+constexpr double kLeastGibibytesOfUnknownDevice = 4;
 constexpr double kUncertainty = 0.4;
 
 double least_bytes(const Facts& facts, DeviceId id) {
   const std::optional<std::int64_t> whole = memory_of(facts.trace, id);
-  return whole ? kLeastShareOfDevice * static_cast<double>(*whole) : kLeastBytesOfUnknownDevice;
+  return whole ? kLeastShareOfDevice * static_cast<double>(*whole)
+               : kLeastGibibytesOfUnknownDevice * 1024 * 1024 * 1024;
 }
 
 // Segments that grow need no new ones.
@@ -35,14 +36,14 @@ std::vector<Finding> find(const Facts& facts) {
   const double unused = reserved - static_cast<double>(memory.peak_allocated);
   if (unused < kLeastShare * reserved || unused < least_bytes(facts, memory.device)) return {};
   Finding finding;
-  finding.title = fmt::format("{:.0f} % of the reserved GPU memory is unused", 100 * unused / reserved);
+  finding.title = fmt::format("{} of the reserved GPU memory is unused", format_percent(100 * unused / reserved));
   finding.explanation = fmt::format(
-      "When the program needs most, {}, torch has reserved {}: the rest is in pieces that were too small, or left "
-      "over from a larger need.",
-      format_bytes(static_cast<double>(memory.peak_allocated)), format_bytes(reserved));
+      "At its peak the program uses {}, but torch has reserved {}: the rest is in pieces that were too small, or left "
+      "over from an earlier, larger need.",
+      format_bytes(memory.peak_allocated), format_bytes(reserved));
   finding.saving = saving_of(facts);
   finding.confidence = Confidence::kMedium;
-  finding.fix = {"expandable_segments", "Let torch grow its segments of memory instead of reserving new ones.",
+  finding.fix = {"expandable_segments", "Let torch grow its memory segments instead of reserving new ones.",
                  "+ export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"};
   return {finding};
 }
@@ -50,12 +51,13 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::fragmentation() {
-  return {{.title = "Memory in pieces",
-           .looks_for = "More than a fifth of the reserved memory unused when the program needs most, if that is a "
-                        "tenth of the device's memory.",
+  return {{.title = "Fragmented memory",
+           .looks_for = fmt::format("{:.0f} % of the reserved memory or more unused at the peak, if that is {:.0f} % "
+                                    "of the GPU's memory or, where its size is unknown, {} GiB.",
+                                    100 * kLeastShare, 100 * kLeastShareOfDevice, kLeastGibibytesOfUnknownDevice),
            .needs = "Memory events (profile_memory=True) with totals.",
-           .saving = "None in time, unless every step calls cudaMalloc: then as for allocator_churn.",
-           .held = "Promised and gained, in percent of the step: 11 and 14 (longer_every_step).",
+           .saving = "No time, unless every step calls cudaMalloc: then as for allocator_churn.",
+           .held = "Predicted and measured savings, in percent of the step: 11 and 14 (longer_every_step).",
            .fixes = {"expandable_segments"}},
           find};
 }

@@ -31,7 +31,7 @@ TEST(FragmentationRule, costs_memory_alone_when_nothing_is_fetched_anew) {
   EXPECT_EQ(findings[0].saving.likely, 0);
   EXPECT_EQ(findings[0].fix.id, "expandable_segments");
   EXPECT_EQ(findings[0].title, "50 % of the reserved GPU memory is unused");
-  EXPECT_NE(findings[0].explanation.find("30.0 GiB, torch has reserved 60.0 GiB"), std::string::npos);
+  EXPECT_NE(findings[0].explanation.find("30.0 GiB, but torch has reserved 60.0 GiB"), std::string::npos);
 }
 
 TEST(FragmentationRule, saves_the_calls_that_every_step_makes) {
@@ -44,6 +44,9 @@ TEST(FragmentationRule, is_silent_when_little_is_unused_or_the_device_has_plenty
   EXPECT_TRUE(findings_of(training(50 * kGiB, 60 * kGiB, "cudaMalloc"), "fragmentation").empty());
   EXPECT_TRUE(findings_of(training(2 * kGiB, 8 * kGiB, "cudaMalloc"), "fragmentation").empty());
 }
+
+const RuleSample kHalfOfItIsUnused("fragmentation", "half of it is unused",
+                                   [] { return training(30 * kGiB, 60 * kGiB, "cudaGetDevice"); });
 
 }  // namespace
 }  // namespace telltale

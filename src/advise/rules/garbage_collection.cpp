@@ -22,7 +22,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.title = "Python collects garbage while the GPU waits";
-  finding.explanation = fmt::format("Collecting takes {} of a recorded step; the longest collection took {}.",
+  finding.explanation = fmt::format("Garbage collection takes {} per recorded step; the longest collection took {}.",
                                     format_time(time_in(facts, collections)),
                                     format_time(facts.trace.events.duration[collections.front()]));
   finding.saving = saving_around(facts, likely, kUncertainty);
@@ -41,10 +41,11 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::garbage_collection() {
   return {{.title = "Garbage collection in the step",
-           .looks_for = "Collections of Python's garbage collector on the thread that feeds the device.",
+           .looks_for = "Collections by Python's garbage collector on the thread that feeds the GPU.",
            .needs = "Stacks, or a recorder that marks collections.",
-           .saving = "The steps are replayed with collections that take a twentieth of their time.",
-           .held = "Promised and gained, in percent of the step: 45 and 54 (collect_every_step).",
+           .saving = fmt::format("The steps are replayed with collections that take {:.0f} % of their time.",
+                                 100 * kLeftByFreezing),
+           .held = "Predicted and measured savings, in percent of the step: 45 and 54 (collect_every_step).",
            .fixes = {"freeze_gc"}},
           find};
 }

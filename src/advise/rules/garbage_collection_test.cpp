@@ -26,7 +26,7 @@ TEST(GarbageCollectionRule, frozen_objects_leave_a_twentieth) {
   EXPECT_NEAR(likely_ms(findings[0]), 19, 0.1);
   EXPECT_EQ(findings[0].fix.id, "freeze_gc");
   EXPECT_EQ(findings[0].explanation,
-            "Collecting takes 20.0 ms of a recorded step; the longest collection took 20.0 ms.");
+            "Garbage collection takes 20.0 ms per recorded step; the longest collection took 20.0 ms.");
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 21, "tidy_up"}));
 }
 
@@ -41,6 +41,9 @@ TEST(GarbageCollectionRule, is_silent_about_other_calls) {
   EXPECT_TRUE(
       findings_of(training("<built-in function sorted>", 10 * kMillisecond, true), "garbage_collection").empty());
 }
+
+const RuleSample kOneCollectionPerStep("garbage_collection", "one collection per step",
+                                       [] { return training(kCollect, 10 * kMillisecond, true); });
 
 }  // namespace
 }  // namespace telltale

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -50,14 +51,13 @@ std::vector<Finding> find(const Facts& facts) {
   for (const SyncPoint& sync : waits) finding.evidence.push_back(sync.call);
   finding.source = source_line(facts.trace, waits.front().call);
   const double per_step = static_cast<double>(waits.size()) / facts.steps();
-  finding.title = fmt::format("The host waits for the GPU {:.3g} times a step", per_step);
+  finding.title = fmt::format("The host waits for the GPU {} per step", how_often(per_step));
   finding.explanation = fmt::format(
-      "{} makes the host wait until the GPU has finished everything; while the host then prepares new work, the GPU "
-      "has "
-      "none.",
+      "{} makes the host wait until the GPU has finished everything; the GPU then has nothing to do while the host "
+      "prepares new work.",
       what_waits(facts, waits.front()));
   finding.fix = {"remove_sync",
-                 "Keep the value on the GPU and read it once in many steps, or copy it without blocking.",
+                 "Keep the value on the GPU and read it only every so many steps, or copy it without blocking.",
                  "- total += loss.item()\n+ total += loss.detach()  # .item() once, when it is printed"};
   return {finding};
 }
@@ -65,16 +65,17 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::host_sync() {
-  return {{.title = "Waits for the device within a step",
-           .looks_for = "Calls that return only when the device is done (.item(), nonzero, *Synchronize, blocking "
-                        "copies), after which the device has nothing to do.",
-           .needs = "CPU and CUDA activities; stacks for the line.",
-           .saving = "The steps are replayed with the waits dropped. A wait where the host is the bottleneck anyway "
-                     "saves nothing.",
-           .held = "In 6 programs the median error was 1.6 points of the step, the largest 8 (item_every_layer: "
-                   "promised 5, gained -3).",
-           .fixes = {"remove_sync"}},
-          find};
+  return {
+      {.title = "Waits for the GPU within a step",
+       .looks_for = "Calls that return only when the GPU is done (.item(), nonzero, *Synchronize, blocking copies) and "
+                    "leave it with nothing to do.",
+       .needs = "CPU and CUDA activities; stacks for the source line.",
+       .saving =
+           "The steps are replayed without the waits. A wait saves nothing where the host is the bottleneck anyway.",
+       .held = "In 6 programs the median error was 1.6 points of the step and the largest 8 (item_every_layer: "
+               "predicted 5, measured -3).",
+       .fixes = {"remove_sync"}},
+      find};
 }
 
 }  // namespace telltale

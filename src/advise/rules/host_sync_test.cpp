@@ -5,17 +5,19 @@
 namespace telltale {
 namespace {
 
-// Each step computes, reads a value back and thinks.
-Trace training(Nanoseconds computing, Nanoseconds thinking, std::string_view around = {}) {
+// Each step computes, reads values back and thinks.
+Trace training(Nanoseconds computing, Nanoseconds thinking, std::string_view around = {}, int values = 1) {
   ProgramSketch program;
   program.sketch().trace().recorded.stacks = true;
   for (int step = 0; step < 3; ++step) {
     program.begin_step();
     program.kernel("aten::mm", computing);
     if (!around.empty()) program.open(Kind::kPython, around);
-    program.open(Kind::kOperator, "aten::item");
-    program.wait();
-    program.close();
+    for (int i = 0; i < values; ++i) {
+      program.open(Kind::kOperator, "aten::item");
+      program.wait();
+      program.close();
+    }
     if (!around.empty()) program.close();
     program.run(Kind::kPython, "train.py(30): think", thinking);
   }
@@ -29,7 +31,7 @@ TEST(HostSyncRule, without_the_wait_host_and_device_work_side_by_side) {
   ASSERT_EQ(findings.size(), 1);
   EXPECT_NEAR(likely_ms(findings[0]), 1, 0.02);
   EXPECT_EQ(findings[0].fix.id, "remove_sync");
-  EXPECT_EQ(findings[0].title, "The host waits for the GPU 1 times a step");
+  EXPECT_EQ(findings[0].title, "The host waits for the GPU once per step");
   EXPECT_EQ(findings[0].evidence.size(), 3);
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 12, "loss_of"}));
   EXPECT_EQ(findings[0].confidence, Confidence::kMedium);
@@ -74,6 +76,11 @@ TEST(HostSyncRule, leaves_launches_that_block_to_others) {
   }
   EXPECT_TRUE(findings_of(program.build(), "host_sync").empty());
 }
+
+const RuleSample kWaits1TimePerStep("host_sync", "waits 1 time per step",
+                                    [] { return training(3 * kMillisecond, 1 * kMillisecond, {}, 1); });
+const RuleSample kWaits2TimesPerStep("host_sync", "waits 2 times per step",
+                                     [] { return training(3 * kMillisecond, 1 * kMillisecond, {}, 2); });
 
 }  // namespace
 }  // namespace telltale

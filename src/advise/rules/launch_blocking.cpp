@@ -25,14 +25,14 @@ std::vector<Finding> find(const Facts& facts) {
   const Nanoseconds likely = calls == 0 ? 0 : facts.saved_by(edit);
   if (likely <= 0) return {};
 
-  finding.title = "Every launch waits until its kernel is done";
-  finding.explanation = fmt::format(
-      "All of the {} launches a step return only when their kernel has ended, so that host and GPU take turns.",
-      format_number(static_cast<double>(calls) / facts.steps()));
+  finding.title = "Every launch waits for its kernel to finish";
+  finding.explanation =
+      fmt::format("Launches ({} per step) return only when their kernel has ended, so the host and the GPU take turns.",
+                  format_number(static_cast<double>(calls) / facts.steps()));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kHigh;
   finding.fix = {"unset_launch_blocking",
-                 "Unset CUDA_LAUNCH_BLOCKING (AMD_SERIALIZE_KERNEL on ROCm): it is for debugging.",
+                 "Unset CUDA_LAUNCH_BLOCKING (AMD_SERIALIZE_KERNEL on ROCm): it is meant for debugging.",
                  "- CUDA_LAUNCH_BLOCKING=1 python train.py\n+ python train.py"};
   return {finding};
 }
@@ -41,10 +41,12 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::launch_blocking() {
   return {{.title = "Launches that wait",
-           .looks_for = "Launching calls of which nearly all end behind their kernel, among kernels of 30 µs or more.",
+           .looks_for =
+               fmt::format("Launching calls that nearly all end after their kernel, among kernels of {} µs or more.",
+                           StepGraph::kTellingKernel / 1000),
            .needs = "CPU and CUDA activities.",
            .saving = "The steps are replayed with launches that only launch.",
-           .held = "Promised and gained, in percent of the step: 42 and 42 (launches_that_block).",
+           .held = "Predicted and measured savings, in percent of the step: 42 and 42 (launches_that_block).",
            .fixes = {"unset_launch_blocking"}},
           find};
 }

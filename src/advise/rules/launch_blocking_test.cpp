@@ -30,7 +30,7 @@ TEST(LaunchBlockingRule, host_and_device_would_work_at_the_same_time) {
   ASSERT_EQ(findings.size(), 1);
   EXPECT_NEAR(likely_ms(findings[0]), 10 * 0.06, 0.05);
   EXPECT_EQ(findings[0].fix.id, "unset_launch_blocking");
-  EXPECT_NE(findings[0].explanation.find("All of the 10 launches a step"), std::string::npos);
+  EXPECT_NE(findings[0].explanation.find("Launches (10 per step) return only"), std::string::npos);
 }
 
 TEST(LaunchBlockingRule, no_more_than_the_device_allows) {
@@ -44,6 +44,9 @@ TEST(LaunchBlockingRule, is_silent_when_launches_return_at_once_or_kernels_are_t
   EXPECT_TRUE(findings_of(training(60 * kMicrosecond, false), "launch_blocking").empty());
   EXPECT_TRUE(findings_of(training(2 * kMicrosecond, true), "launch_blocking").empty());
 }
+
+const RuleSample k10LaunchesPerStep("launch_blocking", "10 launches per step",
+                                    [] { return training(60 * kMicrosecond, true); });
 
 }  // namespace
 }  // namespace telltale

@@ -7,6 +7,7 @@
 #include "advise/models/compile_model.h"
 #include "advise/models/graph_model.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -35,23 +36,19 @@ struct Remedy {
 };
 
 // CUDA graphs by hand where the step repeats itself without a backward pass, by torch.compile elsewhere; where waits
-// cut the step into pieces, only more work a launch helps.
+// cut the step into pieces, only more work per launch helps.
 Remedy best_remedy(const Facts& facts) {
   const CompileModel& model = facts.compile_model();
   if (const std::optional<Edit> graph = captured_in_graph(facts); graph && !model.has_backward())
     return {facts.saved_by(*graph), graph_fix()};
   if (model.applies() && !model.allows_graphs())
     return {model.saved(),
-            {"compile", "Compile the model, so that it launches fewer kernels at less cost.",
+            {"compile", "Compile the model so that it launches fewer kernels, each at a lower cost.",
              "+ model = torch.compile(model, dynamic=True)"}};
-  if (model.applies())
-    return {model.saved_with_graphs(),
-            {"compile_graphs", "Compile the model with CUDA graphs, so that a step is a few launches.",
-             "+ model = torch.compile(model, mode=\"reduce-overhead\")"}};
+  if (model.applies()) return {model.saved_with_graphs(), compile_graphs_fix()};
   if (has_memory_for_doubled_batch(facts).value_or(true))
     return {saved_by_doubled_batch(facts),
-            {"larger_batch", "Give each launch more to do: twice the batch costs the host nothing.",
-             "- loader = DataLoader(data, batch_size=n)\n+ loader = DataLoader(data, batch_size=2 * n)"}};
+            larger_batch_fix("Give each launch more work: a batch twice as large costs the host no more.")};
   return {};
 }
 
@@ -71,11 +68,14 @@ std::vector<Finding> find(const Facts& facts) {
   Finding finding;
   finding.saving = saving_around(facts, remedy.saving, kUncertainty);
   finding.title = "The GPU waits for the host to launch its kernels";
-  finding.explanation = fmt::format(
-      "{:.0f} kernels a step take {:.3g} µs each on average; preparing and launching them takes the host longer, and "
-      "for "
-      "{:.0f} % of the step the GPU has nothing to do.",
-      kernels, kernels > 0 ? static_cast<double>(busy) / kernels / 1e3 : 0, waiting);
+  const std::string idle = fmt::format("the GPU has nothing to do for {} of the step.", format_percent(waiting));
+  finding.explanation =
+      kernels > 0
+          ? fmt::format("A step has {} of {} on average; preparing and launching {} takes the host longer, so {}",
+                        counted(kernels, "kernel"),
+                        format_time(static_cast<Nanoseconds>(static_cast<double>(busy) / kernels)),
+                        kernels == 1 ? "it" : "them", idle)
+          : fmt::format("Preparing and launching work takes the host so long that {}", idle);
   for (const IdleGap& gap : facts.diagnosis.breakdown.gaps)
     if (gap.next != kNoEvent && gap.cause != HostWork::kSync) finding.evidence.push_back(gap.next);
   // A gap has several parts with one kernel behind them.
@@ -91,15 +91,16 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::launch_bound() {
-  return {{.title = "The device waits for launches",
-           .looks_for = "The device has nothing to do for 15 % of the unobserved step while the host is in Python, "
-                        "operators or launches.",
+  return {{.title = "The GPU waits for launches",
+           .looks_for = fmt::format("Without the cost of recording, the GPU has nothing to do for {} % of the step or "
+                                    "more while the host is busy with Python, operators or launches.",
+                                    kLeastIdlePercent),
            .needs = "CPU and CUDA activities.",
-           .saving = "The steps are replayed as a CUDA graph where there is no backward pass, as torch.compile with "
-                     "graphs would run them where there is one (without graphs where every step has other shapes), and "
-                     "with twice the batch where waits for the device rule both out.",
-           .held = "In 14 programs the median error was 3.1 points of the step, the largest 34 (noise_made_on_cpu: "
-                   "promised 2, gained -32). 1 of them promised over 15 points too much.",
+           .saving = "The steps are replayed as one CUDA graph where there is no backward pass; where there is one, as "
+                     "torch.compile with graphs would run them (without graphs if every step has different shapes); "
+                     "and with twice the batch where waits for the GPU rule out both.",
+           .held = "In 14 programs the median error was 3.1 points of the step and the largest 34 (noise_made_on_cpu: "
+                   "predicted 2, measured -32). One prediction was more than 15 points too high.",
            .fixes = {"cuda_graph", "compile", "compile_graphs", "larger_batch"}},
           find};
 }

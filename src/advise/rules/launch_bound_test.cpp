@@ -11,8 +11,9 @@ namespace {
 struct Program {
   bool trains = false;  // half of the products are in a backward pass
   Nanoseconds kernel = 10 * kMicrosecond;
-  int waits = 0;                // a step, within the forward pass
+  int waits = 0;                // per step, within the forward pass
   bool changes_shapes = false;  // with every step
+  int products = 20;            // per step
 };
 
 // 20 products a step, each of which costs the host 100 µs, and 20 µs in which the last one ends.
@@ -21,7 +22,7 @@ Trace program_of(const Program& options) {
   for (int step = 0; step < 3; ++step) {
     program.begin_step();
     program.open(Kind::kAnnotation, "forward");
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < options.products; ++i) {
       if (i == 5)
         for (int wait = 0; wait < options.waits; ++wait) program.wait();
       if (i == 10 && options.trains) {
@@ -49,8 +50,8 @@ TEST(LaunchBoundRule, an_inference_runs_as_one_graph) {
   EXPECT_NEAR(likely_ms(findings[0]), kUnobserved - 20 * 0.011, 0.01);
   EXPECT_EQ(findings[0].fix.id, "cuda_graph");
   EXPECT_EQ(findings[0].explanation,
-            "20 kernels a step take 10 µs each on average; preparing and launching them takes the host longer, and for "
-            "89 % of the step the GPU has nothing to do.");
+            "A step has 20 kernels of 10.0 µs on average; preparing and launching them takes the host longer, so the "
+            "GPU has nothing to do for 89 % of the step.");
 }
 
 TEST(LaunchBoundRule, evidence_is_different_kernels) {
@@ -114,6 +115,15 @@ TEST(LaunchBoundRule, is_silent_without_a_device_and_where_launches_block) {
   }
   EXPECT_TRUE(findings_of(blocking.build(), "launch_bound").empty());
 }
+
+const RuleSample kInference("launch_bound", "inference", [] { return program_of({}); });
+const RuleSample kInferenceOf1KernelPerStep("launch_bound", "inference of 1 kernel per step",
+                                            [] { return program_of({.products = 1}); });
+const RuleSample kTraining("launch_bound", "training", [] { return program_of({.trains = true}); });
+const RuleSample kTrainingWhoseShapesChange("launch_bound", "training whose shapes change",
+                                            [] { return program_of({.trains = true, .changes_shapes = true}); });
+const RuleSample kTrainingWithWaits("launch_bound", "training with waits",
+                                    [] { return program_of({.trains = true, .waits = 4}); });
 
 }  // namespace
 }  // namespace telltale

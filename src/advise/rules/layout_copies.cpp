@@ -100,14 +100,12 @@ std::vector<Finding> find(const Facts& facts) {
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
   finding.evidence = asked_for.longest();
   finding.source = source_line(facts.trace, finding.evidence.front());
-  finding.title = "Tensors are copied into another order of dimensions";
+  finding.title = "Tensors are copied only to reorder their dimensions";
   finding.explanation = fmt::format(
-      "Copies that only reorder dimensions take {} of a step ({:.0f} %), in {}: permute() is free, but the "
-      "contiguous() "
-      "after it moves the whole tensor, and the backward pass its gradient.",
-      format_time(all.time_per_step()), facts.percent_of_step(all.time_per_step()),
-      counted(all.calls_per_step(), "kernel"));
-  finding.fix = {"contiguous_layout", "Keep the tensor in the order that the operations between the two copies want.",
+      "Copies that only reorder dimensions take {} in {}: permute() is free, but the contiguous() after it moves the "
+      "whole tensor, and the backward pass moves its gradient.",
+      time_and_share(facts, all.time_per_step()), counted(all.calls_per_step(), "kernel"));
+  finding.fix = {"contiguous_layout", "Keep the tensor in the order that the operations between the copies want.",
                  "- y = x.permute(0, 2, 3, 1).contiguous()  # in every block\n"
                  "+ x = x.permute(0, 2, 3, 1).contiguous()  # once, before the first"};
   return {finding};
@@ -117,11 +115,13 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::layout_copies() {
   return {{.title = "Copies into another layout",
-           .looks_for = "Copies of a tensor with permuted strides into one without, or the other way round, that the "
-                        "program asks for with contiguous() or clone() and that take 3 % of the step.",
-           .needs = "CPU and CUDA activities; shapes, which bring the strides, to tell them from other copies.",
+           .looks_for =
+               fmt::format("Copies of a tensor with permuted strides into one without, or the other way around, that "
+                           "the program asks for with contiguous() or clone() and that take {} % of the step or more.",
+                           kLeastPercent),
+           .needs = "CPU and CUDA activities; shapes, which come with strides, to tell these copies from others.",
            .saving = "The steps are replayed without these copies and without those of their gradients.",
-           .held = "Promised and gained, in percent of the step: 23 and 27 (layout_back_and_forth).",
+           .held = "Predicted and measured savings, in percent of the step: 23 and 27 (layout_back_and_forth).",
            .fixes = {"contiguous_layout"}},
           find};
 }

@@ -51,10 +51,9 @@ TEST(LayoutCopiesRule, copies_of_tensors_and_of_their_gradients_vanish) {
   EXPECT_EQ(findings[0].fix.id, "contiguous_layout");
   EXPECT_EQ(findings[0].confidence, Confidence::kHigh);
   EXPECT_EQ(findings[0].source, (SourceLine{"model.py", 36, "forward"}));
-  EXPECT_EQ(
-      findings[0].explanation,
-      "Copies that only reorder dimensions take 4.00 ms of a step (29 %), in 2 kernels: permute() is free, but the "
-      "contiguous() after it moves the whole tensor, and the backward pass its gradient.");
+  EXPECT_EQ(findings[0].explanation,
+            "Copies that only reorder dimensions take 4.00 ms per step (29 %) in 2 kernels: permute() is free, but the "
+            "contiguous() after it moves the whole tensor, and the backward pass moves its gradient.");
 }
 
 TEST(LayoutCopiesRule, without_strides_contiguous_tells) {
@@ -80,6 +79,14 @@ TEST(LayoutCopiesRule, is_silent_when_the_host_takes_longer) {
       findings_of(training(copy(kFloats, kFromPermuted), "aten::contiguous", 30 * kMillisecond), "layout_copies")
           .empty());
 }
+
+const RuleSample k1KernelPerStep("layout_copies", "1 kernel per step", [] {
+  KernelSketch copied = copy({}, {});
+  copied.shapes = {};
+  return training(copied);
+});
+const RuleSample k2KernelsPerStep("layout_copies", "2 kernels per step",
+                                  [] { return training(copy(kFloats, kFromPermuted)); });
 
 }  // namespace
 }  // namespace telltale

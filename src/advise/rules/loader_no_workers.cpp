@@ -16,27 +16,26 @@ std::vector<Finding> find(const Facts& facts) {
   Finding finding;
   finding.title = "The data loader has no worker processes";
   finding.explanation = fmt::format(
-      "The training process makes each batch itself, which takes {} of a recorded step; meanwhile it launches nothing.",
+      "The training process makes each batch itself, which takes {} per recorded step, and launches nothing meanwhile.",
       format_time(loading.recorded));
   finding.saving = saving_around(facts, loading.saved, kUncertainty);
   finding.confidence = Confidence::kHigh;
   finding.evidence = loading.calls;
   finding.source = source_line(facts.trace, loading.calls.front());
-  finding.fix = {"loader_workers", "Set num_workers above 0, so that batches are made ahead in other processes.",
-                 "- loader = DataLoader(dataset, batch_size)\n"
-                 "+ loader = DataLoader(dataset, batch_size, num_workers=8, pin_memory=True, persistent_workers=True)"};
+  finding.fix = {"loader_workers", "Set num_workers above 0 so that other processes prepare batches ahead of time.",
+                 code_with_workers(loading)};
   return {finding};
 }
 
 }  // namespace
 
 Rule rules::loader_no_workers() {
-  return {{.title = "A loader without workers",
-           .looks_for = "Batches that are made by the thread that asks for them: torch's single-process iterator, or "
-                        "calls of the dataset within the loader.",
+  return {{.title = "A data loader without workers",
+           .looks_for = "Batches made by the thread that asks for them: torch's single-process iterator, or calls to "
+                        "the dataset inside the loader.",
            .needs = "CPU activities; torch's own annotation of the loader is enough.",
-           .saving = "As for data_loading, of which it is the cause.",
-           .held = "Joined with data_loading, which promises the same; see there.",
+           .saving = "The same as for data_loading, whose cause this is.",
+           .held = "Merged with data_loading, which predicts the same saving; see there.",
            .fixes = {"loader_workers"}},
           find};
 }

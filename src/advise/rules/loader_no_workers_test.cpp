@@ -39,5 +39,8 @@ TEST(LoaderNoWorkersRule, is_silent_without_a_loader) {
   EXPECT_TRUE(findings_of(training("train.py(3): step", "train.py(9): think"), "loader_no_workers").empty());
 }
 
+const RuleSample kNoWorkers("loader_no_workers", "no workers",
+                            [] { return training(kNext, "torch/utils/data/_utils/fetch.py(49): fetch"); });
+
 }  // namespace
 }  // namespace telltale

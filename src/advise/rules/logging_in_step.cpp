@@ -126,8 +126,9 @@ EventId function_that_takes_the_time(const Trace& trace, EventId function) {
   return taking;
 }
 
-// Logging every twentieth step saves this much of what logging in each of them costs.
-constexpr double kSavedByLoggingLess = 0.95;
+// Of what logging in each step costs, logging in every twentieth one saves all but a twentieth.
+constexpr int kStepsBetweenLogs = 20;
+constexpr double kSavedByLoggingLess = 1 - 1.0 / kStepsBetweenLogs;
 constexpr double kUncertainty = 0.3;
 
 std::vector<Finding> find(const Facts& facts) {
@@ -141,16 +142,18 @@ std::vector<Finding> find(const Facts& facts) {
   std::ranges::stable_sort(calls, std::ranges::greater{},
                            [&](EventId call) { return facts.trace.events.duration[call]; });
   Finding finding;
-  finding.title = "The GPU waits while the step is logged";
+  finding.title = "The GPU waits while the step writes its logs";
   finding.explanation = fmt::format(
-      "What the step prints, writes or saves, and reads from the GPU for that, takes {} of a recorded step.",
+      "Printing, writing and saving, along with reading the values from the GPU, takes {} per recorded step.",
       format_time(time_in(facts, calls)));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kMedium;
   finding.evidence = calls;
   finding.source = source_line(facts.trace, function_that_takes_the_time(facts.trace, calls.front()));
-  finding.fix = {"log_less", "Log every 20th step or so, or gather the values on the GPU and write them later.",
-                 "- log(loss.item())\n+ if step % 20 == 0:\n+     log(loss.item())"};
+  finding.fix = {"log_less",
+                 fmt::format("Log only every {}th step or so, or collect the values on the GPU and write them later.",
+                             kStepsBetweenLogs),
+                 fmt::format("- log(loss.item())\n+ if step % {} == 0:\n+     log(loss.item())", kStepsBetweenLogs)};
   return {finding};
 }
 
@@ -161,9 +164,10 @@ Rule rules::logging_in_step() {
            .looks_for =
                "Python functions that print, write to files, log or save, and that neither call modules nor train.",
            .needs = "Stacks.",
-           .saving = "The steps are replayed without these functions, their waits for the device included; every "
-                     "twentieth step would still log.",
-           .held = "Promised and gained, in percent of the step: 20 and 20 (log_every_step).",
+           .saving = fmt::format("The steps are replayed without these functions and their waits for the GPU; every "
+                                 "{}th step would still log.",
+                                 kStepsBetweenLogs),
+           .held = "Predicted and measured savings, in percent of the step: 20 and 20 (log_every_step).",
            .fixes = {"log_less"}},
           find};
 }

@@ -96,5 +96,9 @@ TEST(LoggingInStepRule, is_silent_when_the_device_works_meanwhile) {
   EXPECT_TRUE(findings_of(trace, "logging_in_step").empty());
 }
 
+const RuleSample kWritesInEveryStep("logging_in_step", "writes in every step", [] {
+  return training([](ProgramSketch& program) { program.run(Kind::kPython, kFsync, 2 * kMillisecond); });
+});
+
 }  // namespace
 }  // namespace telltale

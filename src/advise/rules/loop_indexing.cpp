@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "advise/patterns/row_loops.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -26,7 +28,7 @@ void scale_backward(const Facts& facts, std::vector<float>& kept) {
       kept[event] = static_cast<float>(after / before);
 }
 
-// Once for all rows instead of once a row: everything that the loop calls, and what the backward pass does for it.
+// Once for all rows instead of once per row: everything that the loop calls, and what the backward pass does for it.
 Edit without_loops(const Facts& facts, const std::vector<RowLoop>& loops) {
   const Trace& trace = facts.trace;
   Edit edit = facts.unobserved;
@@ -57,10 +59,9 @@ std::vector<Finding> find(const Facts& facts) {
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
-  finding.title = fmt::format("A loop over {} rows calls its operators for each", longest.turns.size());
-  finding.explanation =
-      fmt::format("{} turns of about {:.0f} calls each take {:.3g} ms of a step in the forward pass as recorded.",
-                  longest.turns.size(), calls_per_turn, static_cast<double>(longest.duration) / 1e6);
+  finding.title = fmt::format("A loop calls the same operators for each of {} rows", longest.turns.size());
+  finding.explanation = fmt::format("Its turns, of about {} each, take {} of the recorded forward pass.",
+                                    counted(std::round(calls_per_turn), "call"), format_time(longest.duration));
   finding.evidence.assign(longest.turns.begin(), longest.turns.begin() + Finding::kMaxEvidence);
   finding.source = source_line(facts.trace, longest.turns.front());
   finding.fix = {"batch_calls", "Call the operators once, on all rows together.",
@@ -71,15 +72,17 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::loop_indexing() {
-  return {{.title = "Loops over the rows of a tensor",
-           .looks_for = "At least 10 calls of select, slice, narrow or index in a row from one place, each for another "
-                        "row of the same tensor, with the same calls after each.",
-           .needs = "CPU and CUDA activities; shapes and their values tell rows apart, stacks give the line.",
-           .saving = "The steps are replayed with the loop's calls, the device work they launch and their backward "
-                     "pass divided by the number of turns.",
-           .held = "Promised and gained, in percent of the step: 88 and 98 (row_loop).",
-           .fixes = {"batch_calls"}},
-          find};
+  return {
+      {.title = "Loops over the rows of a tensor",
+       .looks_for = fmt::format("At least {} calls to select, slice, narrow or index from one place, one after "
+                                "another, each for a different row of the same tensor and followed by the same calls.",
+                                kLeastTurns),
+       .needs = "CPU and CUDA activities; shapes and their values tell rows apart, and stacks give the source line.",
+       .saving = "The steps are replayed with the loop's calls, the GPU work they launch and their backward pass "
+                 "divided by the number of turns.",
+       .held = "Predicted and measured savings, in percent of the step: 88 and 98 (row_loop).",
+       .fixes = {"batch_calls"}},
+      find};
 }
 
 }  // namespace telltale

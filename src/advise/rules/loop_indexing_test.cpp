@@ -48,7 +48,7 @@ TEST(LoopIndexingRule, one_turn_remains_of_a_loop) {
   EXPECT_NEAR(likely_ms(findings[0]), kLoop, 0.01);
   EXPECT_EQ(findings[0].fix.id, "batch_calls");
   EXPECT_EQ(findings[0].source, (SourceLine{"model.py", 4, "attend"}));
-  EXPECT_EQ(findings[0].title, "A loop over 20 rows calls its operators for each");
+  EXPECT_EQ(findings[0].title, "A loop calls the same operators for each of 20 rows");
   EXPECT_EQ(findings[0].evidence.size(), Finding::kMaxEvidence);
   EXPECT_EQ(findings[0].confidence, Confidence::kHigh);
 }
@@ -75,6 +75,8 @@ TEST(LoopIndexingRule, is_silent_where_the_device_is_busy_with_something_else) {
   }
   EXPECT_TRUE(findings_of(program.build(), "loop_indexing").empty());
 }
+
+const RuleSample k20Rows("loop_indexing", "20 rows", [] { return looping({}); });
 
 }  // namespace
 }  // namespace telltale

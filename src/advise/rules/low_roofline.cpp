@@ -83,12 +83,12 @@ std::vector<Finding> find(const Facts& facts) {
   finding.evidence = calls.longest();
   finding.source = source_line(facts.trace, finding.evidence.front());
   finding.title = "A large kernel is far from what the GPU can do";
-  finding.explanation = fmt::format(
-      "{} takes {} of a step ({:.0f} %) and reaches {:.0f} % of the speed that its operations and bytes allow; good "
-      "kernels reach {:.0f} %.",
-      name, format_time(calls.time_per_step()), facts.percent_of_step(calls.time_per_step()),
-      100 * kernel->least / kernel->taken, 100 * kReachable);
-  finding.fix = {"other", "Look at the kernel itself: other shapes, another algorithm or library may do better.",
+  finding.explanation =
+      fmt::format("{} takes {} and reaches {} of the speed that its operations and bytes allow; good kernels reach {}.",
+                  name, time_and_share(facts, calls.time_per_step()),
+                  format_percent(100 * kernel->least / kernel->taken), format_percent(100 * kReachable));
+  finding.fix = {"other",
+                 "Look at the kernel itself: other shapes, another algorithm or another library may do better.",
                  fmt::format("ncu --kernel-name {} python train.py", name)};
   return {finding};
 }
@@ -97,12 +97,15 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::low_roofline() {
   return {{.title = "A kernel far from the roofline",
-           .looks_for = "The one kernel that multiplies or reduces, takes 5 % of the step, is below 60 % of its "
-                        "roofline and loses most time by it, unless precision, odd widths or a small batch explain it.",
-           .needs = "CPU and CUDA activities and shapes, on a device whose peaks are known.",
-           .saving = "The steps are replayed with the kernel at 65 % of its roofline; whether such a kernel exists, "
-                     "the trace does not tell.",
-           .held = "Not measured: its fix is another kernel or shape, which no program of ours was given.",
+           .looks_for = fmt::format(
+               "Of the kernels that multiply or reduce, take {} % of the step or more and stay below {:.0f} % of their "
+               "roofline, the one that loses the most time, unless precision, odd widths or a small batch explain it.",
+               kLeastPercent, 100 * kFarBelow),
+           .needs = "CPU and CUDA activities and shapes, on a GPU whose peaks are known.",
+           .saving = fmt::format("The steps are replayed with the kernel at {:.0f} % of its roofline; the trace does "
+                                 "not tell whether such a kernel exists.",
+                                 100 * kReachable),
+           .held = "Not measured: the fix is another kernel or another shape, which none of our programs tried.",
            .fixes = {"other"}},
           find};
 }

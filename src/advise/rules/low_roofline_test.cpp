@@ -37,10 +37,9 @@ TEST(LowRooflineRule, the_worst_kernel_runs_at_two_thirds_of_its_roofline) {
   EXPECT_EQ(findings[0].fix.id, "other");
   EXPECT_EQ(findings[0].confidence, Confidence::kLow);
   EXPECT_EQ(findings[0].source, (SourceLine{"model.py", 9, "loss"}));
-  EXPECT_EQ(
-      findings[0].explanation,
-      "cunn_SoftMaxForward takes 5.00 ms of a step (33 %) and reaches 27 % of the speed that its operations and bytes "
-      "allow; good kernels reach 65 %.");
+  EXPECT_EQ(findings[0].explanation,
+            "cunn_SoftMaxForward takes 5.00 ms per step (33 %) and reaches 27 % of the speed that its operations and "
+            "bytes allow; good kernels reach 65 %.");
 }
 
 TEST(LowRooflineRule, is_silent_about_good_kernels_small_ones_and_devices_it_does_not_know) {
@@ -62,6 +61,8 @@ TEST(LowRooflineRule, leaves_what_other_rules_explain_to_them) {
                                 .types = R"(["float","float"])"};
   EXPECT_TRUE(findings_of(training(in_fp32), "low_roofline").empty());
 }
+
+const RuleSample kASlowSoftmax("low_roofline", "a slow softmax", [] { return training(softmax(5 * kMillisecond)); });
 
 }  // namespace
 }  // namespace telltale

@@ -19,7 +19,9 @@ double in_two_digits(double count) {
 
 std::string until_full(const GrowingMemory& memory) {
   if (!memory.steps_to_end) return "";
-  return fmt::format(" The GPU's memory is full after about {:.0f} more steps.", in_two_digits(*memory.steps_to_end));
+  const double steps = in_two_digits(*memory.steps_to_end);
+  if (steps == 0) return " The GPU's memory is full.";
+  return fmt::format(" The GPU's memory will be full after about {}.", counted(steps, "more step"));
 }
 
 std::vector<Finding> find(const Facts& facts) {
@@ -27,20 +29,19 @@ std::vector<Finding> find(const Facts& facts) {
   if (!memory) return {};
   const EventId op = memory->survivor.op;
   Finding finding;
-  finding.title = fmt::format("Every step keeps {} of GPU memory", format_bytes(memory->bytes_per_step));
-  finding.explanation = fmt::format(
-      "What is in use even at the quietest moment grows by {} a step; most of it was allocated by {} and never "
-      "freed.{}",
-      format_bytes(memory->bytes_per_step), op == kNoEvent ? "something unknown" : facts.trace.name(op),
-      until_full(*memory));
+  finding.title = fmt::format("Every step leaves {} of GPU memory allocated", format_bytes(memory->bytes_per_step));
+  finding.explanation =
+      fmt::format("Even at its lowest, the memory in use grows by {} per step; most of it was {}never freed.{}",
+                  format_bytes(memory->bytes_per_step),
+                  op == kNoEvent ? "" : fmt::format("allocated by {} and ", facts.trace.name(op)), until_full(*memory));
   finding.confidence = facts.steps() > 3 ? Confidence::kHigh : Confidence::kMedium;
   if (op != kNoEvent) {
     finding.evidence = {op};
     finding.source = source_line(facts.trace, op);
   }
   finding.fix = {"detach",
-                 "Something that outlives the step, a list or a running sum, holds a tensor with its whole graph: "
-                 "detach what is kept.",
+                 "Something that outlives the step, such as a list or a running sum, holds a tensor with its whole "
+                 "graph: detach what you keep.",
                  "- history.append(loss)\n+ history.append(loss.detach())"};
   return {finding};
 }
@@ -49,11 +50,12 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::memory_leak() {
   return {{.title = "Memory that grows",
-           .looks_for = "The least memory in use in each step rises by 2 MiB a step or more, and allocations of "
-                        "several steps that explain it are still there at the end.",
-           .needs = "Memory events (profile_memory=True) of three steps or more; stacks for the line.",
-           .saving = "None in time: the program ends when the memory does.",
-           .held = "Promises no time; found in metric_keeps_its_graph.",
+           .looks_for = fmt::format("The least memory in use in each step rises by {} MiB per step or more, and "
+                                    "allocations of several steps that explain it are still there at the end.",
+                                    kLeastMebibytesPerStep),
+           .needs = "Memory events (profile_memory=True) of three steps or more; stacks for the source line.",
+           .saving = "No time: the program ends when the memory does.",
+           .held = "Predicts no time; found in metric_keeps_its_graph.",
            .fixes = {"detach"}},
           find};
 }

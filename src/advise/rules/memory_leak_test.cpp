@@ -33,11 +33,10 @@ TEST(MemoryLeakRule, tells_the_growth_and_when_the_memory_is_full) {
   EXPECT_EQ(findings[0].saving.likely, 0);
   EXPECT_EQ(findings[0].saving.high, 0);
   EXPECT_EQ(findings[0].fix.id, "detach");
-  EXPECT_EQ(findings[0].title, "Every step keeps 10.0 MiB of GPU memory");
-  EXPECT_EQ(
-      findings[0].explanation,
-      "What is in use even at the quietest moment grows by 10.0 MiB a step; most of it was allocated by aten::mean "
-      "and never freed. The GPU's memory is full after about 96 more steps.");
+  EXPECT_EQ(findings[0].title, "Every step leaves 10.0 MiB of GPU memory allocated");
+  EXPECT_EQ(findings[0].explanation,
+            "Even at its lowest, the memory in use grows by 10.0 MiB per step; most of it was allocated by aten::mean "
+            "and never freed. The GPU's memory will be full after about 96 more steps.");
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 30, "keep"}));
 }
 
@@ -49,6 +48,11 @@ TEST(MemoryLeakRule, is_silent_about_little_growth_and_too_few_steps) {
   EXPECT_TRUE(findings_of(training(4, kMiB, false, 1000 * kMiB), "memory_leak").empty());
   EXPECT_TRUE(findings_of(training(2, 10 * kMiB, false, 1000 * kMiB), "memory_leak").empty());
 }
+
+const RuleSample k96MoreSteps("memory_leak", "96 more steps",
+                              [] { return training(4, 10 * kMiB, false, 1000 * kMiB); });
+const RuleSample k1MoreStep("memory_leak", "1 more step", [] { return training(4, 10 * kMiB, false, 50 * kMiB); });
+const RuleSample k0MoreSteps("memory_leak", "0 more steps", [] { return training(4, 10 * kMiB, false, 40 * kMiB); });
 
 }  // namespace
 }  // namespace telltale

@@ -31,7 +31,7 @@ TEST(MemorySpikeRule, names_the_tensor_that_makes_the_peak) {
   EXPECT_EQ(findings[0].fix.id, "chunk");
   EXPECT_EQ(findings[0].title, "One temporary tensor takes 50 % of the peak memory");
   EXPECT_EQ(findings[0].explanation,
-            "aten::_to_copy makes a tensor of 1.00 GiB, which is freed in the same step; the peak is 2.00 GiB.");
+            "aten::_to_copy makes a tensor of 1.00 GiB, which is freed in the same step; the memory peak is 2.00 GiB.");
 }
 
 TEST(MemorySpikeRule, is_silent_when_the_tensor_is_a_small_part_or_small) {
@@ -45,6 +45,8 @@ TEST(MemorySpikeRule, is_silent_without_memory_events) {
   program.kernel("aten::mm", kMillisecond);
   EXPECT_TRUE(findings_of(program.build(), "memory_spike").empty());
 }
+
+const RuleSample kHalfOfThePeak("memory_spike", "half of the peak", [] { return training(1024 * kMiB, 1024 * kMiB); });
 
 }  // namespace
 }  // namespace telltale

@@ -12,13 +12,14 @@
 namespace telltale {
 namespace {
 
-// Rows must begin at multiples of 8 elements; whole tiles, of 64, are what libraries have their best kernels for.
-constexpr std::int64_t kNeeded = 8, kPadded = 64;
+// Whole tiles are what libraries have their best kernels for.
+constexpr std::int64_t kPadded = 64;
+constexpr std::int64_t kBytes = 2;                            // of an element
 constexpr std::size_t kMostSizes = 3;                         // named in the explanation
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;  // of a dimension; beyond it a trace is not to be believed
 constexpr double kUncertainty = 0.2;
 
-bool is_odd(std::int64_t size) { return size > 0 && size <= kLargestSize && size % kNeeded != 0; }
+bool is_odd(std::int64_t size) { return size > 0 && size <= kLargestSize && size % kAlignedElements != 0; }
 
 std::int64_t padded(std::int64_t size) { return (size + kPadded - 1) / kPadded * kPadded; }
 
@@ -50,7 +51,7 @@ std::string product_in_words(const Trace& trace, EventId kernel) {
 }
 
 std::string change_of(const std::vector<std::int64_t>& sizes) {
-  if (sizes.empty()) return "- width = n\n+ width = (n + 63) // 64 * 64";
+  if (sizes.empty()) return fmt::format("- width = n\n+ width = (n + {}) // {} * {}", kPadded - 1, kPadded, kPadded);
   return fmt::format("- width = {}\n+ width = {}  # the next multiple of {}", sizes.front(), padded(sizes.front()),
                      kPadded);
 }
@@ -74,20 +75,20 @@ std::vector<Finding> find(const Facts& facts) {
   finding.confidence = odd.empty() ? Confidence::kMedium : Confidence::kHigh;
   finding.evidence = products.longest();
   finding.source = source_line(facts.trace, finding.evidence.front());
-  finding.title = "Widths of products are no multiples of 8";
-  finding.explanation = fmt::format(
-      "Products in 16 bits take {} of a step ({:.0f} %) in {}, for rows that do not begin at multiples of 16 bytes.",
-      format_time(products.time_per_step()), facts.percent_of_step(products.time_per_step()),
-      counted(products.calls_per_step(), "slow kernel"));
+  finding.title = fmt::format("Matrix widths are not multiples of {}", kAlignedElements);
+  finding.explanation =
+      fmt::format("Matrix products in 16 bits take {} in {}, because rows do not start at multiples of {} bytes.",
+                  time_and_share(facts, products.time_per_step()), counted(products.calls_per_step(), "slow kernel"),
+                  kBytes * kAlignedElements);
   const std::vector<std::int64_t> sizes = worst_first(odd);
   if (const std::string longest = product_in_words(facts.trace, finding.evidence.front()); !longest.empty())
     finding.explanation += fmt::format(" The longest is {}.", longest);
-  std::string pads;
+  std::vector<std::string> pads;
   for (std::size_t i = 0; i < std::min(sizes.size(), kMostSizes); ++i)
-    pads += fmt::format("{}{} to {}", i == 0 ? "" : ", ", sizes[i], padded(sizes[i]));
+    pads.push_back(fmt::format("{} to {}", sizes[i], padded(sizes[i])));
   finding.fix = {"pad_dims",
-                 pads.empty() ? "Pad the widths of the layers to multiples of 64."
-                              : fmt::format("Pad the widths of the layers to multiples of {}: {}.", kPadded, pads),
+                 fmt::format("Pad the widths of the layers to multiples of {}{}.", kPadded,
+                             pads.empty() ? "" : ": " + listed(pads)),
                  change_of(sizes)};
   return {finding};
 }
@@ -95,17 +96,19 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::misaligned_dims() {
-  return {
-      {.title = "Products with odd widths",
-       .looks_for = "Products in bfloat16 or fp16 that run in kernels which libraries keep for rows that do not begin "
-                    "at multiples of 16 bytes, because a dimension is no multiple of 8.",
-       .needs = "CUDA activities; shapes to name the dimensions.",
-       .saving =
-           "The steps are replayed with these kernels at a fifth of their time, which is what padding left of them.",
-       .held = "In 4 programs the median error was 1.4 points of the step, the largest 3 (eager_attention: promised "
-               "11, gained 14).",
-       .fixes = {"pad_dims"}},
-      find};
+  return {{.title = "Matrix products with odd widths",
+           .looks_for =
+               fmt::format("Matrix products in bfloat16 or fp16 that run in the kernels that libraries keep for rows "
+                           "that do not start at multiples of {} bytes, because a dimension is not a multiple of {}.",
+                           kBytes * kAlignedElements, kAlignedElements),
+           .needs = "CUDA activities; shapes to name the dimensions.",
+           .saving = fmt::format("The steps are replayed with these kernels at {:.0f} % of their time, which is what "
+                                 "padding left of them in other programs.",
+                                 100 * kTimeLeftByPadding),
+           .held = "In 4 programs the median error was 1.4 points of the step and the largest 3 (eager_attention: "
+                   "predicted 11, measured 14).",
+           .fixes = {"pad_dims"}},
+          find};
 }
 
 }  // namespace telltale

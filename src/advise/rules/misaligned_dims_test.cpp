@@ -40,7 +40,7 @@ TEST(MisalignedDimsRule, padding_leaves_a_fifth_of_the_product) {
   EXPECT_EQ(findings[0].confidence, Confidence::kHigh);
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 7, "step"}));
   EXPECT_EQ(findings[0].explanation,
-            "Products in 16 bits take 10.0 ms of a step (50 %) in 1 slow kernel, for rows that do not begin at "
+            "Matrix products in 16 bits take 10.0 ms per step (50 %) in 1 slow kernel, because rows do not start at "
             "multiples of 16 bytes. The longest is M × N × K = 4096 × 50257 × 768.");
   EXPECT_EQ(findings[0].fix.id, "pad_dims");
   EXPECT_EQ(findings[0].fix.text, "Pad the widths of the layers to multiples of 64: 50257 to 50304.");
@@ -62,6 +62,12 @@ TEST(MisalignedDimsRule, is_silent_when_the_host_takes_longer) {
   EXPECT_TRUE(
       findings_of(training(product(kSlow, "[[4096,768],[768,50257]]"), 30 * kMillisecond), "misaligned_dims").empty());
 }
+
+const RuleSample kOneOddWidth("misaligned_dims", "one odd width",
+                              [] { return training(product(kSlow, "[[4096,768],[768,50257]]")); });
+const RuleSample kTwoOddWidths("misaligned_dims", "two odd widths",
+                               [] { return training(product(kSlow, "[[4096,769],[769,50257]]")); });
+const RuleSample kNoShapes("misaligned_dims", "no shapes", [] { return training(product(kSlow, {})); });
 
 }  // namespace
 }  // namespace telltale

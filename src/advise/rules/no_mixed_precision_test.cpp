@@ -43,10 +43,9 @@ TEST(NoMixedPrecisionRule, products_run_at_what_bfloat16_reaches_and_casts_are_a
   EXPECT_NEAR(likely_ms(findings[0]), 10 - 1.85 - 0.24, kClose);
   EXPECT_EQ(findings[0].fix.id, "bf16");
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 7, "step"}));
-  EXPECT_EQ(
-      findings[0].explanation,
-      "Products, convolutions and attention in fp32 or TF32 take 10.0 ms of a step (100 %); in bfloat16 they would "
-      "take about 1.85 ms, and casts 240 µs.");
+  EXPECT_EQ(findings[0].explanation,
+            "Matrix products, convolutions and attention in fp32 or TF32 take 10.0 ms per step (100 %); in bfloat16 "
+            "they would take about 1.85 ms, plus 240 µs for casts.");
 }
 
 TEST(NoMixedPrecisionRule, images_get_smaller_and_batch_norms_in_nchw_slower) {
@@ -79,6 +78,12 @@ TEST(NoMixedPrecisionRule, is_silent_about_a_program_in_mixed_precision) {
   const std::vector<KernelSketch> mixed = {square(kInBf16, 6 * kMillisecond), square(kInTf32, 5 * kMillisecond)};
   EXPECT_TRUE(findings_of(training(mixed), "no_mixed_precision").empty());
 }
+
+const RuleSample kAProductInTf32("no_mixed_precision", "a product in TF32",
+                                 [] { return training({square(kInTf32, 10 * kMillisecond)}); });
+const RuleSample kNoCastsKnown("no_mixed_precision", "no casts known", [] {
+  return training({{.op = "aten::mm", .name = kInTf32, .duration = 10 * kMillisecond}});
+});
 
 }  // namespace
 }  // namespace telltale

@@ -11,16 +11,18 @@ namespace telltale {
 namespace {
 
 // Below this the driver's own buffer takes the copy at once, and pinned memory gained 1.5 % of a step of 48 copies.
-constexpr std::int64_t kLeastBytes = 256 * 1024;
+constexpr std::int64_t kLeastKibibytes = 256;
 // What calls take that enqueue a copy from pinned memory, as recorded.
 constexpr float kEnqueue = 20'000;
 // Savings of two measured cases, and who fills the pinned memory is not in the trace.
 constexpr double kUncertainty = 0.25;
 
-// Bytes a nanosecond from pinned memory, by the bus that GPUs of a generation stand on; 47 to 52 were measured on an
-// H200. Without a generation the slowest.
+// Bytes per nanosecond, or GB/s, from pinned memory by the bus that GPUs of a generation stand on; 47 to 52 were
+// measured on an H200.
+constexpr double kPcie3 = 12, kPcie4 = 24, kPcie5 = 50;
+
+// Without a generation the slowest.
 double pinned_bandwidth(const Facts& facts) {
-  constexpr double kPcie3 = 12, kPcie4 = 24, kPcie5 = 50;
   constexpr int kAmpere = 8, kHopper = 9;
   const DeviceId id = facts.diagnosis.breakdown.device;
   const auto& devices = facts.trace.devices;
@@ -32,7 +34,7 @@ double pinned_bandwidth(const Facts& facts) {
 std::vector<CopyCall> pageable_copies(const Facts& facts) {
   std::vector<CopyCall> copies;
   for (const CopyCall& call : facts.diagnosis.copies.calls)
-    if (call.is_pageable && call.direction == CopyDirection::kHostToDevice && call.bytes >= kLeastBytes)
+    if (call.is_pageable && call.direction == CopyDirection::kHostToDevice && call.bytes >= kLeastKibibytes * 1024)
       copies.push_back(call);
   std::ranges::stable_sort(copies, std::ranges::greater{}, &CopyCall::host_blocked);
   return copies;
@@ -71,14 +73,15 @@ std::vector<Finding> find(const Facts& facts) {
   }
   finding.title = "Copies to the GPU come from pageable memory";
   finding.explanation = fmt::format(
-      "{} a step reach the GPU at {:.1f} GB/s, while the host waits; from pinned memory it would be about {:.0f} GB/s, "
-      "and the host would go on.",
-      format_bytes(bytes / facts.steps()), bytes / std::max(copying, 1.0), pinned_bandwidth(facts));
+      "{} per step reaches the GPU at {} GB/s while the host waits; from pinned memory it would be about {} GB/s, and "
+      "the host would not wait.",
+      format_bytes(bytes / facts.steps()), format_number(bytes / std::max(copying, 1.0)),
+      format_number(pinned_bandwidth(facts)));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kMedium;
   finding.source = source_line(facts.trace, copies.front().event);
   finding.fix = {"pin_memory",
-                 "Have the loader pin its batches, or pin them yourself ahead of time, and copy without blocking.",
+                 "Let the loader pin its batches, or pin them yourself ahead of time, and copy without blocking.",
                  "+ loader = DataLoader(…, pin_memory=True)\n"
                  "- batch = batch.to(device)\n"
                  "+ batch = batch.to(device, non_blocking=True)"};
@@ -88,15 +91,17 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::pageable_copy() {
-  return {
-      {.title = "Copies from pageable memory",
-       .looks_for = "Copies of 256 KiB or more from pageable host memory to the device.",
-       .needs = "CUDA activities; stacks for the line.",
-       .saving = "The steps are replayed with the copies as fast as pinned memory allows on the GPU's bus (50 GB/s for "
-                 "Hopper and later, 24 for Ampere and Ada, 12 before), and with a host that does not wait for them.",
-       .held = "Promised and gained, in percent of the step: 68 and 75 (pageable_batch), 3 and 16 (loader_no_workers).",
-       .fixes = {"pin_memory"}},
-      find};
+  return {{.title = "Copies from pageable memory",
+           .looks_for = fmt::format("Copies of {} KiB or more from pageable host memory to the GPU.", kLeastKibibytes),
+           .needs = "CUDA activities; stacks for the source line.",
+           .saving = fmt::format(
+               "The steps are replayed with copies as fast as pinned memory allows on the GPU's bus ({} GB/s for "
+               "Hopper and later, {} for Ampere and Ada, {} before that), and with a host that does not wait for them.",
+               kPcie5, kPcie4, kPcie3),
+           .held = "Predicted and measured savings, in percent of the step: 68 and 75 (pageable_batch), 3 and 16 "
+                   "(loader_no_workers).",
+           .fixes = {"pin_memory"}},
+          find};
 }
 
 }  // namespace telltale

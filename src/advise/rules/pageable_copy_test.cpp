@@ -29,8 +29,8 @@ TEST(PageableCopyRule, the_copy_runs_at_the_speed_of_pinned_memory) {
   EXPECT_EQ(findings[0].fix.id, "pin_memory");
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 5, "step"}));
   EXPECT_EQ(findings[0].explanation,
-            "95.4 MiB a step reach the GPU at 10.0 GB/s, while the host waits; from pinned memory it would be about 50 "
-            "GB/s, and the host would go on.");
+            "95.4 MiB per step reaches the GPU at 10 GB/s while the host waits; from pinned memory it would be about "
+            "50 GB/s, and the host would not wait.");
 }
 
 TEST(PageableCopyRule, the_host_no_longer_waits) {
@@ -78,6 +78,10 @@ TEST(PageableCopyRule, a_copy_without_a_call_does_no_harm) {
                             {100 * kMegabyte, MemorySpace::kPageable, MemorySpace::kDevice});
   EXPECT_TRUE(findings_of(program.build(), "pageable_copy").empty());
 }
+
+const RuleSample kOneCopyPerStep("pageable_copy", "one copy per step", [] {
+  return training({100 * kMegabyte, MemorySpace::kPageable, MemorySpace::kDevice}, 10 * kMillisecond, true);
+});
 
 }  // namespace
 }  // namespace telltale

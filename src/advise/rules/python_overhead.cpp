@@ -6,6 +6,7 @@
 
 #include "advise/patterns/host_calls.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -53,9 +54,10 @@ std::vector<Finding> find(const Facts& facts) {
   const std::string name = finding.source ? finding.source->function : std::string(facts.trace.strings[longest->first]);
   const bool has_device = facts.diagnosis.breakdown.has_device;
   finding.title = fmt::format("{} waits for Python in {}", has_device ? "The GPU" : "The step", name);
-  finding.explanation = fmt::format("{} takes {:.3g} ms of a step as recorded without calling a single operator{}.",
-                                    name, static_cast<double>(function.duration) / facts.steps() / 1e6,
-                                    has_device ? ", and the GPU runs dry" : "");
+  finding.explanation =
+      fmt::format("{} takes {} per recorded step without calling a single operator{}.", name,
+                  format_time(static_cast<Nanoseconds>(static_cast<double>(function.duration) / facts.steps())),
+                  has_device ? ", and the GPU runs dry" : "");
   finding.fix = {"vectorize", "Compute it as one tensor expression on the GPU, or once before the loop.",
                  "- w = [weight(i) for i in range(n)]\n+ w = weight(torch.arange(n, device=x.device))"};
   return {finding};
@@ -64,12 +66,13 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::python_overhead() {
-  return {{.title = "Python that the device waits for",
-           .looks_for = "A function outside of libraries that calls no operator, on the thread that feeds the device.",
+  return {{.title = "Python that the GPU waits for",
+           .looks_for = "A function outside of libraries, on the thread that feeds the GPU, that calls no operator.",
            .needs = "CPU and CUDA activities, and stacks.",
-           .saving = "The steps are replayed with the function at 3 % of its time. Where the device is behind anyway "
-                     "this saves nothing.",
-           .held = "Promised and gained, in percent of the step: 59 and 62 (python_between_launches).",
+           .saving = fmt::format("The steps are replayed with the function at {:.0f} % of its time. Where the GPU is "
+                                 "behind anyway, this saves nothing.",
+                                 100 * kLeftByVectorizing),
+           .held = "Predicted and measured savings, in percent of the step: 59 and 62 (python_between_launches).",
            .fixes = {"vectorize"}},
           find};
 }

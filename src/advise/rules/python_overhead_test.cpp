@@ -29,7 +29,7 @@ TEST(PythonOverheadRule, the_device_alone_remains_where_python_is_gone) {
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 21, "weights"}));
   EXPECT_EQ(findings[0].title, "The GPU waits for Python in weights");
   EXPECT_EQ(findings[0].explanation,
-            "weights takes 5 ms of a step as recorded without calling a single operator, and the GPU runs dry.");
+            "weights takes 5.00 ms per recorded step without calling a single operator, and the GPU runs dry.");
 }
 
 TEST(PythonOverheadRule, three_percent_remain_where_the_device_has_little_to_do) {
@@ -59,6 +59,18 @@ TEST(PythonOverheadRule, leaves_the_collector_to_others) {
   }
   EXPECT_TRUE(findings_of(program.build(), "python_overhead").empty());
 }
+
+const RuleSample kBeforeAKernel("python_overhead", "before a kernel",
+                                [] { return training(kFunction, 1 * kMillisecond); });
+const RuleSample kNoDevice("python_overhead", "no device", [] {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.run(Kind::kPython, kFunction, 5 * kMillisecond);
+    program.run(Kind::kOperator, "aten::mm", 5 * kMillisecond);
+  }
+  return program.build();
+});
 
 }  // namespace
 }  // namespace telltale

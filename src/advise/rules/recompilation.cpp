@@ -35,17 +35,17 @@ std::vector<Finding> find(const Facts& facts) {
   if (likely <= 0) return {};
 
   Finding finding;
-  finding.title = "The model is compiled again and again";
+  finding.title = "The model is recompiled again and again";
   finding.explanation =
-      fmt::format("{} of {} recorded steps compile, which takes {} a step.", steps_with(facts, compiling),
-                  facts.steps(), format_time(time_in(facts, compiling)));
+      fmt::format("{} of {} recorded steps compile, which takes {} per step.", steps_with(facts, compiling),
+                  format_number(facts.steps()), format_time(time_in(facts, compiling)));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kHigh;
   finding.evidence = compiling;
   finding.source = source_line(facts.trace, compiling.front());
   finding.fix = {"stable_shapes",
-                 "Pad the inputs to a few lengths, or tell the compiler that a size varies; TORCH_LOGS=recompiles says "
-                 "what has changed.",
+                 "Pad the inputs to a few lengths, or tell the compiler which size varies; TORCH_LOGS=recompiles shows "
+                 "what changed.",
                  "+ torch._dynamo.mark_dynamic(x, 0)  # or pad x to a multiple of 128\n  y = compiled(x)"};
   return {finding};
 }
@@ -53,12 +53,12 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::recompilation() {
-  return {{.title = "Compiling in the middle of the run",
-           .looks_for =
-               "Work of torch.compile or Triton's compiler in several steps, at least one of them in the later half.",
+  return {{.title = "Compilation in the middle of the run",
+           .looks_for = "Work of torch.compile's or Triton's compiler in several steps, at least one of them in the "
+                        "second half of the recording.",
            .needs = "CPU activities; no stacks are needed.",
-           .saving = "The steps are replayed without the compiling.",
-           .held = "Promised and gained, in percent of the step: 98 and 100 (compiled_for_every_length).",
+           .saving = "The steps are replayed without the compilation.",
+           .held = "Predicted and measured savings, in percent of the step: 98 and 100 (compiled_for_every_length).",
            .fixes = {"stable_shapes"}},
           find};
 }

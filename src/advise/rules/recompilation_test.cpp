@@ -24,7 +24,7 @@ TEST(RecompilationRule, steps_that_compile_would_not) {
   ASSERT_EQ(findings.size(), 1);
   EXPECT_NEAR(likely_ms(findings[0]), 50, 0.05);
   EXPECT_EQ(findings[0].fix.id, "stable_shapes");
-  EXPECT_EQ(findings[0].explanation, "3 of 3 recorded steps compile, which takes 50.0 ms a step.");
+  EXPECT_EQ(findings[0].explanation, "3 of 3 recorded steps compile, which takes 50.0 ms per step.");
 }
 
 TEST(RecompilationRule, now_and_then_is_enough) {
@@ -41,6 +41,10 @@ TEST(RecompilationRule, is_silent_about_warming_up_and_about_a_single_step) {
 TEST(RecompilationRule, is_silent_about_kernels_that_are_loaded) {
   EXPECT_TRUE(findings_of(training({true, true, true}, "Lazy Function Loading"), "recompilation").empty());
 }
+
+const RuleSample kEveryStep("recompilation", "every step", [] { return training({true, true, true}, kCompiling); });
+const RuleSample k2StepsOf4("recompilation", "2 steps of 4",
+                            [] { return training({true, false, false, true}, kCompiling); });
 
 }  // namespace
 }  // namespace telltale

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 // What the fused optimizer leaves: of the host's time (measured 0.04 in two programs whose host was the bottleneck, 0.3
 // in two that were less so), and of the kernels' of one that works on lists of tensors (0.31 to 0.38 in four).
 constexpr float kHostLeft = 0.05F, kDeviceLeft = 0.35F;
-// An optimizer that launches fewer kernels a step is fused, or has little to do.
+// An optimizer that launches fewer kernels per step is fused, or has little to do.
 constexpr double kLeastKernels = 8;
 // Beyond this it goes through its parameters one by one.
 constexpr double kKernelsOfSingleTensors = 200;
@@ -55,8 +56,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = per_step >= kKernelsOfSingleTensors ? "The optimizer updates one parameter at a time"
                                                       : "The optimizer passes over its parameters several times";
   finding.explanation =
-      fmt::format("Its step launches {:.0f} kernels that take {:.3g} ms; a fused one is a few kernels.", per_step,
-                  static_cast<double>(device) / facts.steps() / 1e6);
+      fmt::format("Its step launches {} that take {}; a fused optimizer needs only a few.", counted(per_step, "kernel"),
+                  format_time(static_cast<Nanoseconds>(static_cast<double>(device) / facts.steps())));
   finding.fix = {"fused_optimizer", "Use the fused optimizer.",
                  "- torch.optim.AdamW(parameters)\n+ torch.optim.AdamW(parameters, fused=True)"};
   return {finding};
@@ -66,11 +67,14 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::single_tensor_optimizer() {
   return {{.title = "An optimizer in many small kernels",
-           .looks_for = "Adam and its kin whose step launches eight kernels or more, none of them fused.",
+           .looks_for = fmt::format(
+               "Adam and its relatives whose step launches {} kernels or more, none of them fused.", kLeastKernels),
            .needs = "CPU and CUDA activities.",
-           .saving = "The steps are replayed with 5 % of the optimizer's host time and 35 % of its kernels' time.",
-           .held = "In 16 programs the median error was 0.7 points of the step, the largest 42 (noise_made_on_cpu: "
-                   "promised 7, gained -35). 2 of them promised over 15 points too much.",
+           .saving = fmt::format(
+               "The steps are replayed with {:.0f} % of the optimizer's host time and {:.0f} % of its kernels' time.",
+               100 * kHostLeft, 100 * kDeviceLeft),
+           .held = "In 16 programs the median error was 0.7 points of the step and the largest 42 (noise_made_on_cpu: "
+                   "predicted 7, measured -35). Two predictions were more than 15 points too high.",
            .fixes = {"fused_optimizer"}},
           find};
 }

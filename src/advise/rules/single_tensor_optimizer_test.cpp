@@ -39,7 +39,8 @@ TEST(SingleTensorOptimizerRule, a_fused_one_passes_over_the_parameters_once) {
   EXPECT_EQ(findings[0].fix.id, "fused_optimizer");
   EXPECT_EQ(findings[0].title, "The optimizer passes over its parameters several times");
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 8, "step"}));
-  EXPECT_EQ(findings[0].explanation, "Its step launches 10 kernels that take 10 ms; a fused one is a few kernels.");
+  EXPECT_EQ(findings[0].explanation,
+            "Its step launches 10 kernels that take 10.0 ms; a fused optimizer needs only a few.");
 }
 
 // 400 launches of 105 µs each last longer than the product: 5 % of the host's time remain, hidden behind it, and 0.35
@@ -63,6 +64,11 @@ TEST(SingleTensorOptimizerRule, is_silent_about_few_kernels_and_about_little_tim
   EXPECT_TRUE(findings_of(training({.kernels = 7}), "single_tensor_optimizer").empty());
   EXPECT_TRUE(findings_of(training({.duration = 10 * kMicrosecond}), "single_tensor_optimizer").empty());
 }
+
+const RuleSample k10Kernels("single_tensor_optimizer", "10 kernels", [] { return training({}); });
+const RuleSample k400Kernels("single_tensor_optimizer", "400 kernels", [] {
+  return training({.kernels = 400, .duration = 5 * kMicrosecond, .host = 100 * kMicrosecond});
+});
 
 }  // namespace
 }  // namespace telltale

@@ -4,6 +4,7 @@
 #include "advise/models/batch_model.h"
 #include "advise/patterns/row_loops.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -35,28 +36,28 @@ std::vector<Finding> find(const Facts& facts) {
   const double busy = facts.percent_of_step(std::min(facts.diagnosis.timing.device_period, facts.step));
   finding.title = "The batch is too small for the GPU";
   finding.explanation = fmt::format(
-      "The GPU works for {:.0f} % of the step; with twice the batch the step would take little longer, and a sample "
-      "{:.0f} "
-      "% less.",
-      busy, facts.percent_of_step(likely));
+      "The GPU works for {} of the step; at twice the batch a step would take little longer, and each sample {} less.",
+      format_percent(busy), format_percent(facts.percent_of_step(likely)));
   if (facts.diagnosis.memory)
-    finding.explanation += fmt::format(" At its peak it holds {:.3g} GiB.",
-                                       static_cast<double>(facts.diagnosis.memory->peak_allocated) / (1 << 30));
-  finding.fix = larger_batch_fix();
+    finding.explanation += fmt::format(" The memory peak is {}.", format_bytes(facts.diagnosis.memory->peak_allocated));
+  finding.fix = larger_batch_fix(
+      "Double the batch size and check the learning rate; where gradients are accumulated, use fewer, larger batches.");
   return {finding};
 }
 
 }  // namespace
 
 Rule rules::small_batch() {
-  return {{.title = "A batch that leaves the device idle",
-           .looks_for = "Steps in which the device has time to spare and its memory is less than half full.",
+  return {{.title = "A batch that leaves the GPU idle",
+           .looks_for = fmt::format("Steps in which the GPU has time to spare, twice the memory peak fits into {:.0f} "
+                                    "% of its memory, and each sample costs at least {} % less at twice the batch.",
+                                    100 * kUsableMemory, kLeastPercentOfLargerBatch),
            .needs = "CPU and CUDA activities; memory events to know the peak.",
-           .saving = "The steps are replayed with device work, loading and copies for twice the batch (kernels that "
-                     "leave multiprocessors empty grow less, the optimizer not at all); the saving is that of one "
-                     "sample, as a share of the step.",
-           .held = "In 10 programs the median error was 3.2 points of the step, the largest 13 (decode_launch_bound: "
-                   "promised 48, gained 61).",
+           .saving = "The steps are replayed with GPU work, loading and copies for twice the batch (kernels that leave "
+                     "multiprocessors empty grow less, the optimizer not at all); the saving is that of one sample, as "
+                     "a share of the step.",
+           .held = "In 10 programs the median error was 3.2 points of the step and the largest 13 "
+                   "(decode_launch_bound: predicted 48, measured 61).",
            .fixes = {"larger_batch"}},
           find};
 }

@@ -40,7 +40,7 @@ TEST(SmallBatchRule, a_sample_costs_half_where_the_device_has_time_to_spare) {
   EXPECT_NEAR(likely_ms(findings[0]), 0.96 * 5, 0.02);
   EXPECT_EQ(findings[0].fix.id, "larger_batch");
   EXPECT_EQ(findings[0].explanation,
-            "The GPU works for 10 % of the step; with twice the batch the step would take little longer, and a sample "
+            "The GPU works for 10 % of the step; at twice the batch a step would take little longer, and each sample "
             "48 % less.");
 }
 
@@ -59,7 +59,7 @@ TEST(SmallBatchRule, is_silent_where_little_is_gained_or_the_device_is_busy) {
 TEST(SmallBatchRule, is_silent_where_twice_the_peak_does_not_fit) {
   const std::vector<Finding> findings = findings_of(training({.peak = 4 * kGigabyte}), "small_batch");
   ASSERT_EQ(findings.size(), 1);
-  EXPECT_TRUE(findings[0].explanation.ends_with(" At its peak it holds 3.73 GiB."));
+  EXPECT_TRUE(findings[0].explanation.ends_with(" The memory peak is 3.73 GiB."));
   EXPECT_TRUE(findings_of(training({.peak = 5 * kGigabyte}), "small_batch").empty());
 }
 
@@ -70,6 +70,9 @@ TEST(SmallBatchRule, is_silent_where_the_device_waits_for_its_data) {
 TEST(SmallBatchRule, is_silent_about_a_trace_whose_steps_are_not_known) {
   EXPECT_TRUE(findings_of(training({.steps = 2, .has_marks = false}), "small_batch").empty());
 }
+
+const RuleSample kMemoryNotRecorded("small_batch", "memory not recorded", [] { return training({}); });
+const RuleSample kMemoryToSpare("small_batch", "memory to spare", [] { return training({.peak = 4 * kGigabyte}); });
 
 }  // namespace
 }  // namespace telltale

@@ -11,8 +11,8 @@ namespace telltale {
 namespace {
 
 // Below this a copy's cost is its call: it takes no longer on the bus than the call takes to make it.
-constexpr std::int64_t kLargestSmall = 64 * 1024;
-// Fewer copies a step are not worth the packing.
+constexpr std::int64_t kKibibytesOfLarge = 64;
+// Fewer copies per step are not worth the packing.
 constexpr double kLeastSavedCopies = 10;
 // Copies with more launches than these between them belong to different places of the program.
 constexpr std::size_t kMostLaunchesBetween = 2;
@@ -32,7 +32,7 @@ std::vector<SmallCopy> small_copies(const Facts& facts) {
     const bool is_wanted =
         call.direction == CopyDirection::kHostToDevice || call.direction == CopyDirection::kDeviceToHost;
     const EventId launch = facts.trace.launch_of(call.event);
-    if (is_wanted && launch != kNoEvent && call.bytes > 0 && call.bytes < kLargestSmall)
+    if (is_wanted && launch != kNoEvent && call.bytes > 0 && call.bytes < kKibibytesOfLarge * 1024)
       copies.push_back({launch, call.event, call.direction});
   }
   std::ranges::stable_sort(copies, {}, &SmallCopy::launch);
@@ -90,17 +90,18 @@ std::vector<Finding> find(const Facts& facts) {
   const Nanoseconds likely = facts.saved_by(edit);
   if (likely <= 0) return {};
 
-  const std::string per_step = format_number(static_cast<double>(rows.copies.size()) / facts.steps());
+  const double per_step = static_cast<double>(rows.copies.size()) / facts.steps();
   Finding finding;
-  finding.title = fmt::format("{} small copies a step, one by one", per_step);
+  finding.title = fmt::format("{} per step, one at a time", counted(per_step, "small copy", "small copies"));
   finding.explanation = fmt::format(
-      "{} copies of {} on average follow one another in a step; each costs a call, and the bytes hardly matter.",
-      per_step, format_bytes(rows.bytes / static_cast<double>(rows.copies.size())));
+      "{} per step, {} each on average, directly follow one another; each costs a call, and their size hardly matters.",
+      counted(per_step, "copy", "copies"), format_bytes(rows.bytes / static_cast<double>(rows.copies.size())));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kMedium;
   finding.evidence = rows.copies;
   finding.source = source_line(facts.trace, rows.copies.front());
-  finding.fix = {"pack_copies", "Put the tensors into one on the side they come from, copy that, and split it there.",
+  finding.fix = {"pack_copies",
+                 "Pack the tensors into one where they come from, copy that once, and split it on the other side.",
                  "- features = [feature.to(device) for feature in features]\n"
                  "+ features = torch.stack(features).to(device).unbind()"};
   return {finding};
@@ -110,12 +111,14 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::small_copies() {
   return {{.title = "Many small copies",
-           .looks_for = "More than ten copies a step of less than 64 KiB between host and device, with next to nothing "
-                        "launched between them.",
-           .needs = "CPU and CUDA activities; stacks for the line.",
-           .saving = "The steps are replayed with the first copy of each such row alone; instead of the others' calls, "
-                     "each tensor costs the host 5 µs for packing.",
-           .held = "Promised and gained, in percent of the step: 25 and 21 (many_small_copies).",
+           .looks_for = fmt::format("Copies of less than {} KiB between host and GPU with next to nothing launched in "
+                                    "between, where packing would save {} copies per step or more.",
+                                    kKibibytesOfLarge, kLeastSavedCopies),
+           .needs = "CPU and CUDA activities; stacks for the source line.",
+           .saving = fmt::format("The steps are replayed with only the first of the copies that follow one another; in "
+                                 "place of the other calls, each tensor costs the host {} µs for packing.",
+                                 kPackingCost / 1000),
+           .held = "Predicted and measured savings, in percent of the step: 25 and 21 (many_small_copies).",
            .fixes = {"pack_copies"}},
           find};
 }

@@ -36,7 +36,7 @@ TEST(SmallCopiesRule, all_calls_but_one_are_spared_and_each_tensor_is_packed) {
   ASSERT_EQ(findings.size(), 1);
   EXPECT_NEAR(likely_ms(findings[0]), 20 * (0.100 - 0.005), 0.06);
   EXPECT_EQ(findings[0].fix.id, "pack_copies");
-  EXPECT_EQ(findings[0].title, "21 small copies a step, one by one");
+  EXPECT_EQ(findings[0].title, "21 small copies per step, one at a time");
   EXPECT_NE(findings[0].explanation.find("4.00 KiB"), std::string::npos);
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 5, "step"}));
 }
@@ -81,6 +81,9 @@ TEST(SmallCopiesRule, is_silent_where_nothing_is_known_of_their_calls) {
   }
   EXPECT_TRUE(findings_of(program.build(), "small_copies").empty());
 }
+
+const RuleSample k21CopiesPerStep("small_copies", "21 copies per step",
+                                  [] { return training(kSmall, "aten::copy_", 0, 10 * kMicrosecond); });
 
 }  // namespace
 }  // namespace telltale

@@ -55,21 +55,24 @@ void add_missing_records(const Facts& facts, std::vector<std::string>& reasons) 
   const Launches launches = count_launches(facts);
   const double without_work = share_of(launches.without_work, launches.calls);
   if (launches.works == 0 && launches.calls > 0)
-    reasons.push_back(fmt::format("it has {} launches of kernels but no work of a device", launches.calls));
+    reasons.push_back(fmt::format("it has {} but no GPU work",
+                                  counted(static_cast<double>(launches.calls), "kernel launch", "kernel launches")));
   else if (without_work > kLargestShareWithoutWork)
-    reasons.push_back(fmt::format("{:.0f} % of the launches have no kernel: records were dropped", 100 * without_work));
+    reasons.push_back(
+        fmt::format("{} of the launches have no kernel, so records were dropped", format_percent(100 * without_work)));
   if (share_of(launches.without_launch, launches.works) > kLargestShareWithoutLaunch)
-    reasons.push_back(fmt::format("most of the device's work has no launch in it ({} of {})", launches.without_launch,
-                                  launches.works));
+    reasons.push_back(fmt::format("most of the GPU's work has no recorded launch ({} of {})",
+                                  format_number(static_cast<double>(launches.without_launch)),
+                                  format_number(static_cast<double>(launches.works))));
   std::uint64_t lost = 0;
   for (const Anomaly anomaly : kLosses) lost += facts.trace.anomalies.count(anomaly);
   // Our own recordings are whole up to where they break off.
   if (facts.trace.anomalies.count(Anomaly::kTruncated) > 0 && facts.trace.format != "tell")
-    reasons.emplace_back("the file ends in the middle");
+    reasons.emplace_back("the file is cut off");
   else if (lost > 0)
-    reasons.push_back(fmt::format("{} events of the file could not be read as they are", lost));
+    reasons.push_back(fmt::format("{} in the file could not be read", counted(static_cast<double>(lost), "event")));
   if (const std::uint64_t dropped = facts.trace.anomalies.count(Anomaly::kDroppedEvents); dropped > 0)
-    reasons.push_back(fmt::format("{} events were dropped while it was recorded", dropped));
+    reasons.push_back(fmt::format("the recorder dropped {}", counted(static_cast<double>(dropped), "event")));
   if (facts.trace.anomalies.count(Anomaly::kDamagedChunk) > 0) reasons.emplace_back("parts of the file are damaged");
 }
 
@@ -90,23 +93,23 @@ void add_doubts_about_steps(const Facts& facts, std::vector<std::string>& reason
   const StepTiming& timing = facts.diagnosis.timing;
   const double variation = variation_of(timing.steps);
   if (timing.source == StepSource::kWhole)
-    reasons.emplace_back("it marks no steps and repeats nothing");
+    reasons.emplace_back("it marks no steps, and nothing in it repeats");
   else if (timing.steps.size() < 2)
     reasons.emplace_back("it has only one step");
   else if (variation > kLargestVariation)
-    reasons.push_back(fmt::format("its steps vary by {:.0f} %", 100 * variation));
+    reasons.push_back(fmt::format("its steps vary by {}", format_percent(100 * variation)));
 }
 
 Fix fix_for(const Facts& facts) {
   if (!facts.diagnosis.is_about_steps) {
-    return {"other", "Record again; a recorder with more memory, or one that may wait, drops nothing.",
+    return {"other", "Record again with more memory, or with a policy that waits, so that nothing is dropped.",
             "+ options.memory_limit = 256 << 20;\n+ options.policy = TELLTALE_POLICY_BLOCK;"};
   }
   if (facts.trace.format == "tell") {
-    return {"other", "Record again: more steps, all of one kind, on a machine that does nothing else meanwhile.",
+    return {"other", "Record again: more steps, all of one kind, on an otherwise idle machine.",
             "+ telltale record --steps 20 -- python train.py"};
   }
-  return {"other", "Record again: some steps of warming up, then at least three that are alike, to the end.",
+  return {"other", "Record again, to the end: a few steps of warm-up, then at least three that are alike.",
           "+ activities = [ProfilerActivity.CPU, ProfilerActivity.CUDA]\n"
           "+ with profile(activities=activities, schedule=schedule(wait=1, warmup=3, active=3)) as prof:\n"
           "+     for batch in loader:\n+         train_step(batch)\n+         prof.step()"};
@@ -118,7 +121,7 @@ std::vector<Finding> find(const Facts& facts) {
   add_doubts_about_steps(facts, reasons);
   if (reasons.empty()) return {};
   Finding finding;
-  finding.title = "The trace is not fit for a sure diagnosis";
+  finding.title = "The trace does not allow a reliable diagnosis";
   finding.explanation = fmt::format("Take all numbers with care: {}.", fmt::join(reasons, "; "));
   finding.confidence = Confidence::kHigh;
   finding.fix = fix_for(facts);
@@ -129,11 +132,12 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::trace_unfit() {
   return {{.title = "A trace that cannot be trusted",
-           .looks_for = "No device work though kernels are launched, dropped records, events that could not be read, "
-                        "no steps or only one, or steps that vary by more than 25 %.",
+           .looks_for = fmt::format("Kernel launches without GPU work, dropped records, events that could not be read, "
+                                    "no steps or only one, or steps that vary by more than {:.0f} %.",
+                                    100 * kLargestVariation),
            .needs = "Nothing.",
            .saving = "None: it tells how far the others can be trusted.",
-           .held = "Promises no time.",
+           .held = "Predicts no time.",
            .fixes = {"other"}},
           find};
 }

@@ -52,7 +52,7 @@ TEST(TraceUnfitRule, tells_of_launches_without_kernels) {
   ProgramSketch dropped = program_of({10 * kMillisecond, 10 * kMillisecond});
   dropped.run(Kind::kRuntime, "cudaLaunchKernel", kMicrosecond);
   EXPECT_EQ(what_is_wrong(dropped.build()),
-            "Take all numbers with care: 33 % of the launches have no kernel: records were dropped.");
+            "Take all numbers with care: 33 % of the launches have no kernel, so records were dropped.");
 
   ProgramSketch without_device;
   for (int step = 0; step < 3; ++step) {
@@ -60,7 +60,7 @@ TEST(TraceUnfitRule, tells_of_launches_without_kernels) {
     without_device.run(Kind::kRuntime, "cudaLaunchKernel", kMillisecond);
   }
   EXPECT_EQ(what_is_wrong(without_device.build()),
-            "Take all numbers with care: it has 3 launches of kernels but no work of a device.");
+            "Take all numbers with care: it has 3 kernel launches but no GPU work.");
 }
 
 TEST(TraceUnfitRule, tells_of_kernels_without_launches) {
@@ -68,27 +68,25 @@ TEST(TraceUnfitRule, tells_of_kernels_without_launches) {
   for (int i = 0; i < 3; ++i)
     program.sketch().event(program.stream(), Kind::kKernel, "kernel", program.now() + i, program.now() + i + 1);
   EXPECT_EQ(what_is_wrong(program.build()),
-            "Take all numbers with care: most of the device's work has no launch in it (3 of 5).");
+            "Take all numbers with care: most of the GPU's work has no recorded launch (3 of 5).");
 }
 
 TEST(TraceUnfitRule, tells_of_files_that_end_in_the_middle_and_of_lost_events) {
   ProgramSketch cut = program_of({kMillisecond, kMillisecond});
   cut.sketch().trace().anomalies.add(Anomaly::kTruncated, 0);
-  EXPECT_EQ(what_is_wrong(cut.build()), "Take all numbers with care: the file ends in the middle.");
+  EXPECT_EQ(what_is_wrong(cut.build()), "Take all numbers with care: the file is cut off.");
   ProgramSketch damaged = program_of({kMillisecond, kMillisecond});
   damaged.sketch().trace().anomalies.add(Anomaly::kMalformedEvent, 0);
   damaged.sketch().trace().anomalies.add(Anomaly::kMissingTime, 0);
-  EXPECT_EQ(what_is_wrong(damaged.build()),
-            "Take all numbers with care: 2 events of the file could not be read as they are.");
+  EXPECT_EQ(what_is_wrong(damaged.build()), "Take all numbers with care: 2 events in the file could not be read.");
 }
 
 TEST(TraceUnfitRule, tells_of_what_the_recorder_dropped_and_of_damage) {
   ProgramSketch dropped = program_of({kMillisecond, kMillisecond});
   dropped.sketch().trace().anomalies.add_many(Anomaly::kDroppedEvents, 800, 0, "for want of memory");
   dropped.sketch().trace().anomalies.add(Anomaly::kDamagedChunk, 0);
-  EXPECT_EQ(
-      what_is_wrong(dropped.build()),
-      "Take all numbers with care: 800 events were dropped while it was recorded; parts of the file are damaged.");
+  EXPECT_EQ(what_is_wrong(dropped.build()),
+            "Take all numbers with care: the recorder dropped 800 events; parts of the file are damaged.");
 }
 
 TEST(TraceUnfitRule, takes_a_recording_that_broke_off_as_whole_up_to_there) {
@@ -108,8 +106,73 @@ TEST(TraceUnfitRule, expects_no_steps_of_a_program_without_a_framework) {
 }
 
 TEST(TraceUnfitRule, tells_all_reasons_of_an_empty_trace) {
-  EXPECT_EQ(what_is_wrong(Trace{}), "Take all numbers with care: it marks no steps and repeats nothing.");
+  EXPECT_EQ(what_is_wrong(Trace{}), "Take all numbers with care: it marks no steps, and nothing in it repeats.");
 }
+
+const RuleSample kOneStep("trace_unfit", "one step", [] { return program_of({kMillisecond}).build(); });
+const RuleSample kStepsThatVary("trace_unfit", "steps that vary",
+                                [] { return program_of({10 * kMillisecond, 20 * kMillisecond}).build(); });
+const RuleSample kNothing("trace_unfit", "nothing", [] { return Trace{}; });
+const RuleSample kOneStepInAFileOfOurs("trace_unfit", "one step, in a file of ours", [] {
+  Trace trace = program_of({kMillisecond}).build();
+  trace.format = "tell";
+  return trace;
+});
+const RuleSample k1LaunchAndNoGpuWork("trace_unfit", "1 launch and no GPU work", [] {
+  ProgramSketch program;
+  for (int step = 0; step < 2; ++step) {
+    program.begin_step();
+    program.run(step < 1 ? Kind::kRuntime : Kind::kPython, step < 1 ? "cudaLaunchKernel" : "train.py(3): think",
+                kMillisecond);
+  }
+  return program.build();
+});
+const RuleSample k1EventNotRead1Dropped("trace_unfit", "1 event not read, 1 dropped", [] {
+  ProgramSketch program = program_of({kMillisecond, kMillisecond});
+  program.sketch().trace().anomalies.add_many(Anomaly::kMalformedEvent, 1, 0, "an example");
+  program.sketch().trace().anomalies.add_many(Anomaly::kDroppedEvents, 1, 0, "an example");
+  return program.build();
+});
+const RuleSample k2LaunchesAndNoGpuWork("trace_unfit", "2 launches and no GPU work", [] {
+  ProgramSketch program;
+  for (int step = 0; step < 2; ++step) {
+    program.begin_step();
+    program.run(step < 2 ? Kind::kRuntime : Kind::kPython, step < 2 ? "cudaLaunchKernel" : "train.py(3): think",
+                kMillisecond);
+  }
+  return program.build();
+});
+const RuleSample k2EventsNotRead2Dropped("trace_unfit", "2 events not read, 2 dropped", [] {
+  ProgramSketch program = program_of({kMillisecond, kMillisecond});
+  program.sketch().trace().anomalies.add_many(Anomaly::kMalformedEvent, 2, 0, "an example");
+  program.sketch().trace().anomalies.add_many(Anomaly::kDroppedEvents, 2, 0, "an example");
+  return program.build();
+});
+const RuleSample kCutOffWithDamage("trace_unfit", "cut off, with damage", [] {
+  ProgramSketch program = program_of({kMillisecond, kMillisecond});
+  program.sketch().trace().anomalies.add(Anomaly::kTruncated, 0);
+  program.sketch().trace().anomalies.add(Anomaly::kDamagedChunk, 0);
+  return program.build();
+});
+const RuleSample kLaunchesWithoutKernels("trace_unfit", "launches without kernels", [] {
+  ProgramSketch program = program_of({10 * kMillisecond, 10 * kMillisecond});
+  program.run(Kind::kRuntime, "cudaLaunchKernel", kMicrosecond);
+  return program.build();
+});
+const RuleSample kKernelsWithoutLaunches("trace_unfit", "kernels without launches", [] {
+  ProgramSketch program = program_of({kMillisecond, kMillisecond});
+  for (int i = 0; i < 3; ++i)
+    program.sketch().event(program.stream(), Kind::kKernel, "kernel", program.now() + i, program.now() + i + 1);
+  return program.build();
+});
+const RuleSample kAServerWhoseRecorderDroppedEvents("trace_unfit", "a server whose recorder dropped events", [] {
+  TraceSketch server;
+  const TrackId worker = server.thread("worker");
+  server.event(worker, Kind::kAnnotation, "batch", 0, 10);
+  server.event(worker, Kind::kAnnotation, "batch", 1000, 1500);
+  server.trace().anomalies.add_many(Anomaly::kDroppedEvents, 800, 0, "for want of memory");
+  return server.build();
+});
 
 }  // namespace
 }  // namespace telltale

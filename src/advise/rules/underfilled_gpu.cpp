@@ -40,26 +40,30 @@ std::vector<Finding> find(const Facts& facts) {
   finding.source = source_line(trace, finding.evidence.front());
   finding.title = "Kernels are too small for the GPU";
   finding.explanation = fmt::format(
-      "Kernels with less than half a block a multiprocessor, or with too few rows to fill a tile, take {} of a step "
-      "({:.0f} "
-      "%); at twice the batch they would take little longer, and a sample {:.0f} % less.",
-      format_time(small.time_per_step()), facts.percent_of_step(small.time_per_step()), facts.percent_of_step(likely));
-  finding.fix = larger_batch_fix();
+      "Kernels with fewer than {} blocks per multiprocessor, or with too few rows to fill a tile, take {}; at twice "
+      "the "
+      "batch they would take little longer, and each sample {} less.",
+      format_number(BatchGrowth::kMostGrowthWithRoom - 1), time_and_share(facts, small.time_per_step()),
+      format_percent(facts.percent_of_step(likely)));
+  finding.fix = larger_batch_fix(
+      "Double the batch size and check the learning rate; where gradients are accumulated, use fewer, larger batches.");
   return {finding};
 }
 
 }  // namespace
 
 Rule rules::underfilled_gpu() {
-  return {{.title = "Kernels too small for the device",
-           .looks_for = "Kernels of less than half a block a multiprocessor, and products of so few rows that they "
-                        "wait for their weights, for more than a fifth of the time in kernels, in a step of which the "
-                        "device works for at least half.",
+  return {{.title = "Kernels too small for the GPU",
+           .looks_for =
+               fmt::format("Kernels with fewer than {} blocks per multiprocessor, and matrix products of so few rows "
+                           "that they wait for their weights, for more than {:.0f} % of the time in kernels, in steps "
+                           "that keep the GPU busy for {:.0f} % or more.",
+                           format_number(BatchGrowth::kMostGrowthWithRoom - 1), 100 * kLeastShare, 100 * kLeastBusy),
            .needs = "CPU and CUDA activities; shapes to know the rows of products; memory events to know whether a "
                     "larger batch fits.",
            .saving = "The steps are replayed at twice the batch: see small_batch.",
-           .held = "Promised and gained, in percent of the step: 45 and 48 (few_queries_many_items), 46 and 47 "
-                   "(recurrent_tagger), 44 and 41 (gradients_set_to_zero).",
+           .held = "Predicted and measured savings, in percent of the step: 45 and 48 (few_queries_many_items), 46 and "
+                   "47 (recurrent_tagger), 44 and 41 (gradients_set_to_zero).",
            .fixes = {"larger_batch"}},
           find};
 }

@@ -37,10 +37,9 @@ TEST(UnderfilledGpuRule, twice_the_batch_fills_what_is_empty_first) {
   EXPECT_NEAR(likely_ms(findings[0]), 0.96 * (10 - 12.8 / 2), 0.05);
   EXPECT_EQ(findings[0].fix.id, "larger_batch");
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 7, "step"}));
-  EXPECT_EQ(
-      findings[0].explanation,
-      "Kernels with less than half a block a multiprocessor, or with too few rows to fill a tile, take 8.00 ms of a "
-      "step (80 %); at twice the batch they would take little longer, and a sample 35 % less.");
+  EXPECT_EQ(findings[0].explanation,
+            "Kernels with fewer than 0.5 blocks per multiprocessor, or with too few rows to fill a tile, take 8.00 ms "
+            "per step (80 %); at twice the batch they would take little longer, and each sample 35 % less.");
 }
 
 // 8 rows of 64, with which a tile has room, read 64 MB of weights: twice as many rows take no longer.
@@ -72,6 +71,10 @@ TEST(UnderfilledGpuRule, is_silent_when_few_kernels_are_too_small_or_the_host_ta
                   "underfilled_gpu")
           .empty());
 }
+
+const RuleSample kASmallReduction("underfilled_gpu", "a small reduction", [] {
+  return training(reduction(0.1F, 8 * kMillisecond), reduction(4, 2 * kMillisecond));
+});
 
 }  // namespace
 }  // namespace telltale

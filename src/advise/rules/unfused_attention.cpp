@@ -188,12 +188,12 @@ std::vector<Finding> find(const Facts& facts) {
   finding.confidence = trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
   finding.evidence = kernels.longest();
   finding.source = source_line(trace, attentions.front().softmax);
-  finding.title = "Attention is written out in many kernels";
+  finding.title = "Attention runs as many separate kernels";
   finding.explanation = fmt::format(
-      "Written out {} a step, attention takes {} ({:.0f} %) in {}; fused, it would not write its scores to memory.",
-      counted(static_cast<double>(attentions.size()) / facts.steps(), "time"), format_time(kernels.time_per_step()),
-      facts.percent_of_step(kernels.time_per_step()), counted(kernels.calls_per_step(), "kernel"));
-  finding.fix = {"sdpa", "Use scaled_dot_product_attention; models of transformers take attn_implementation=\"sdpa\".",
+      "Written out {} per step, attention takes {} ({}) in {}; fused, it would never write its scores to memory.",
+      how_often(static_cast<double>(attentions.size()) / facts.steps()), format_time(kernels.time_per_step()),
+      format_percent(facts.percent_of_step(kernels.time_per_step())), counted(kernels.calls_per_step(), "kernel"));
+  finding.fix = {"sdpa", "Use scaled_dot_product_attention; transformers models take attn_implementation=\"sdpa\".",
                  "- weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(d) + mask, -1)\n- y = weights @ v\n"
                  "+ y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)"};
   return {finding};
@@ -202,16 +202,17 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::unfused_attention() {
-  return {
-      {.title = "Attention written out",
-       .looks_for = "A batched product, a softmax over what it gives, and a product with that, in one thread with "
-                    "little between them, and the backward operators of these.",
-       .needs = "CPU and CUDA activities; shapes to check that the three fit, and for the cost of a fused kernel.",
-       .saving = "The steps are replayed with these kernels at what a fused attention takes, and without the host's "
-                 "time for all but the products.",
-       .held = "Promised and gained, in percent of the step: 57 and 66 (own_attention), 19 and 21 (eager_attention).",
-       .fixes = {"sdpa"}},
-      find};
+  return {{.title = "Attention written out",
+           .looks_for = "A batched matrix product, a softmax of its result, and a product with that, on one thread "
+                        "with little in between, and their backward operators.",
+           .needs = "CPU and CUDA activities; shapes, to check that the three fit together and to know what a fused "
+                    "kernel costs.",
+           .saving = "The steps are replayed with these kernels at what fused attention takes, and without the host's "
+                     "time for everything but the products.",
+           .held = "Predicted and measured savings, in percent of the step: 57 and 66 (own_attention), 19 and 21 "
+                   "(eager_attention).",
+           .fixes = {"sdpa"}},
+          find};
 }
 
 }  // namespace telltale

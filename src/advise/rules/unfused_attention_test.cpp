@@ -29,6 +29,7 @@ struct Program {
   std::string_view softmax_shapes = "[[16,16,4096,4096],[],[]]";
   bool has_backward = false;
   Nanoseconds thinking = 0;
+  int layers = 1;
 };
 
 // Four or five kernels of 4 ms each, and as many in the backward pass, if there is one.
@@ -38,22 +39,24 @@ Trace training(const Program& what) {
   program.sketch().trace().recorded.shapes = true;
   for (int step = 0; step < 3; ++step) {
     program.begin_step();
-    program.open(Kind::kPython, "model.py(103): forward");
-    program.open(Kind::kOperator, what.around);
-    std::vector<ProgramSketch::Handle> forward;
-    forward.push_back(call(program, "aten::bmm", kProduct, kScores));
-    forward.push_back(call(program, "aten::div", "elementwise_kernel", {}));
-    forward.push_back(call(program, "aten::_softmax", "softmax_warp_forward", what.softmax_shapes));
-    forward.push_back(call(program, "aten::copy_", "elementwise_kernel", {}));
-    forward.push_back(call(program, what.has_last_product ? "aten::bmm" : "aten::mm", kProduct, kMixed));
-    program.close();
-    program.close();
-    for (std::size_t i = forward.size(); what.has_backward && i-- > 0;) {
-      for (const std::string_view op : {"autograd::engine::evaluate_function: SomeBackward0", "SomeBackward0"})
-        program.sketch().set_cause(program.open(Kind::kOperator, op), forward[i]);
-      call(program, "aten::grad", "elementwise_kernel", {});
+    for (int layer = 0; layer < what.layers; ++layer) {
+      program.open(Kind::kPython, "model.py(103): forward");
+      program.open(Kind::kOperator, what.around);
+      std::vector<ProgramSketch::Handle> forward;
+      forward.push_back(call(program, "aten::bmm", kProduct, kScores));
+      forward.push_back(call(program, "aten::div", "elementwise_kernel", {}));
+      forward.push_back(call(program, "aten::_softmax", "softmax_warp_forward", what.softmax_shapes));
+      forward.push_back(call(program, "aten::copy_", "elementwise_kernel", {}));
+      forward.push_back(call(program, what.has_last_product ? "aten::bmm" : "aten::mm", kProduct, kMixed));
       program.close();
       program.close();
+      for (std::size_t i = forward.size(); what.has_backward && i-- > 0;) {
+        for (const std::string_view op : {"autograd::engine::evaluate_function: SomeBackward0", "SomeBackward0"})
+          program.sketch().set_cause(program.open(Kind::kOperator, op), forward[i]);
+        call(program, "aten::grad", "elementwise_kernel", {});
+        program.close();
+        program.close();
+      }
     }
     if (what.thinking > 0)
       program.run(Kind::kOperator, "aten::think", what.thinking);
@@ -71,9 +74,8 @@ TEST(UnfusedAttentionRule, one_kernel_takes_the_place_of_all_between_the_product
   EXPECT_EQ(findings[0].confidence, Confidence::kHigh);
   EXPECT_EQ(findings[0].source, (SourceLine{"model.py", 103, "forward"}));
   EXPECT_EQ(findings[0].explanation,
-            "Written out 1 time a step, attention takes 20.0 ms (100 %) in 5 kernels; fused, it would not write its "
-            "scores to "
-            "memory.");
+            "Written out once per step, attention takes 20.0 ms (100 %) in 5 kernels; fused, it would never write its "
+            "scores to memory.");
 }
 
 // The fused backward pass has 2.5 times the operations.
@@ -96,6 +98,9 @@ TEST(UnfusedAttentionRule, is_silent_within_the_fused_operator) {
 TEST(UnfusedAttentionRule, is_silent_when_the_host_takes_longer) {
   EXPECT_TRUE(findings_of(training({.thinking = 60 * kMillisecond}), "unfused_attention").empty());
 }
+
+const RuleSample k1Layer("unfused_attention", "1 layer", [] { return training({.layers = 1}); });
+const RuleSample k2Layers("unfused_attention", "2 layers", [] { return training({.layers = 2}); });
 
 }  // namespace
 }  // namespace telltale

@@ -5,6 +5,7 @@
 
 #include "advise/models/compile_model.h"
 #include "advise/rule.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
@@ -33,12 +34,12 @@ std::vector<Finding> find(const Facts& facts) {
   finding.evidence = worst->kernels;
   finding.source = source_line(facts.trace, worst->kernels.front());
   finding.title = "Chains of small operations pass through GPU memory";
+  const auto per_step = [&](std::size_t all) { return static_cast<double>(all) / facts.steps(); };
   finding.explanation = fmt::format(
-      "{:.0f} kernels a step in {:.0f} chains read what the one before them wrote; as one kernel a chain they would "
-      "move "
-      "each tensor once.",
-      static_cast<double>(kernels) / facts.steps(), static_cast<double>(count) / facts.steps());
-  finding.fix = {"compile", "Compile the function that holds them, so that each chain becomes one kernel.",
+      "Each kernel of a chain reads what the one before it wrote ({} in {} per step); as one kernel, a chain would "
+      "move each tensor only once.",
+      counted(per_step(kernels), "kernel"), counted(per_step(count), "chain"));
+  finding.fix = {"compile", "Compile the function that contains them so that each chain becomes one kernel.",
                  "+ @torch.compile\n  def activation(x): ..."};
   return {finding};
 }
@@ -46,17 +47,18 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::unfused_elementwise() {
-  return {
-      {.title = "Chains of memory-bound kernels",
-       .looks_for =
-           "Three or more kernels in a row, between products, that only move memory and work on tensors of one size.",
-       .needs = "CPU and CUDA activities; shapes tell which kernels work on the same tensor.",
-       .saving = "The steps are replayed as torch.compile would run them: see compile_candidate. The rule speaks where "
-                 "fusing the chains alone saves 5 %.",
-       .held = "In 14 programs the median error was 4.0 points of the step, the largest 22 (own_attention: promised "
-               "40, gained 61).",
-       .fixes = {"compile"}},
-      find};
+  return {{.title = "Chains of memory-bound kernels",
+           .looks_for = fmt::format("{} or more kernels in a row, between matrix products, that only move memory and "
+                                    "work on tensors of one size.",
+                                    kLeastKernels),
+           .needs = "CPU and CUDA activities; shapes tell which kernels work on the same tensor.",
+           .saving = fmt::format("The steps are replayed as torch.compile would run them: see compile_candidate. Left "
+                                 "out where fusing the chains alone saves less than {} %.",
+                                 CompileModel::kLeastPercentOfChains),
+           .held = "In 14 programs the median error was 4.0 points of the step and the largest 22 (own_attention: "
+                   "predicted 40, measured 61).",
+           .fixes = {"compile"}},
+          find};
 }
 
 }  // namespace telltale

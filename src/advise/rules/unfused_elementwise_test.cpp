@@ -44,8 +44,8 @@ TEST(UnfusedElementwiseRule, a_chain_becomes_one_kernel) {
   EXPECT_EQ(findings[0].source, (SourceLine{"model.py", 9, "activation"}));
   EXPECT_EQ(findings[0].confidence, Confidence::kHigh);
   EXPECT_EQ(findings[0].explanation,
-            "4 kernels a step in 1 chains read what the one before them wrote; as one kernel a chain they would move "
-            "each tensor once.");
+            "Each kernel of a chain reads what the one before it wrote (4 kernels in 1 chain per step); as one kernel, "
+            "a chain would move each tensor only once.");
 }
 
 // Norms read their tensor twice whatever is done: 0.6 of each remains.
@@ -68,6 +68,11 @@ TEST(UnfusedElementwiseRule, is_silent_about_little_time_and_about_what_is_compi
   EXPECT_TRUE(findings_of(inference({.duration = 100 * kMicrosecond}), "unfused_elementwise").empty());
   EXPECT_TRUE(findings_of(inference({.kernel = "triton_poi_fused_add_0"}), "unfused_elementwise").empty());
 }
+
+const RuleSample kOneChainPerStep("unfused_elementwise", "one chain per step", [] { return inference({}); });
+const RuleSample kTwoChainsPerStep("unfused_elementwise", "two chains per step", [] {
+  return inference({.kernels = 6, .shapes = {"[[1024,1024]]", "[[1024,512]]"}});
+});
 
 }  // namespace
 }  // namespace telltale

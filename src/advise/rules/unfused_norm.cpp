@@ -201,12 +201,12 @@ std::vector<Finding> find(const Facts& facts) {
   finding.confidence = trace.recorded.shapes ? Confidence::kHigh : Confidence::kLow;
   finding.evidence = kernels.longest();
   finding.source = source_line(trace, norms.front().root);
-  finding.title = "Norms are written out in many kernels";
+  finding.title = "Normalization runs as many separate kernels";
   finding.explanation = fmt::format(
-      "Written out {} a step, norms take {} ({:.0f} %) in {}, most of which pass the whole tensor through memory.",
-      counted(static_cast<double>(norms.size()) / facts.steps(), "time"), format_time(kernels.time_per_step()),
-      facts.percent_of_step(kernels.time_per_step()), counted(kernels.calls_per_step(), "kernel"));
-  finding.fix = {"fuse_norm", "Use torch's own norm, which is one kernel a pass.",
+      "Written out {} per step, normalization takes {} ({}) in {}, most of which pass the whole tensor through memory.",
+      how_often(static_cast<double>(norms.size()) / facts.steps()), format_time(kernels.time_per_step()),
+      format_percent(facts.percent_of_step(kernels.time_per_step())), counted(kernels.calls_per_step(), "kernel"));
+  finding.fix = {"fuse_norm", "Use torch's own norm, which is one kernel per pass.",
                  "- x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight\n"
                  "+ F.rms_norm(x, x.shape[-1:], weight, eps)  # or F.layer_norm"};
   return {finding};
@@ -216,14 +216,16 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::unfused_norm() {
   return {
-      {.title = "Norms written out",
-       .looks_for = "A mean or a variance, its root, and a product with or division by that of a tensor of the first "
-                    "one's size, one after another in one thread, with what prepares and finishes them, and the "
-                    "backward operators of these.",
-       .needs = "CPU and CUDA activities; shapes to tell what belongs to the norm, and for the cost of a fused kernel.",
-       .saving = "The steps are replayed with these kernels at three passes over the tensor at half of the device's "
-                 "bandwidth, six more in the backward pass, and with the host's time of one operator.",
-       .held = "Promised and gained, in percent of the step: 52 and 55 (norm_in_pieces).",
+      {.title = "Normalization written out",
+       .looks_for = "A mean or a variance, its root, and a tensor of the same size multiplied or divided by that, one "
+                    "after another on one thread, with what prepares and finishes them, and their backward operators.",
+       .needs =
+           "CPU and CUDA activities; shapes, to tell what belongs to the norm and to know what a fused kernel costs.",
+       .saving =
+           fmt::format("The steps are replayed with these kernels at {} passes over the tensor at {:.0f} % of the "
+                       "GPU's bandwidth, {} more in the backward pass, and with the host's time for a single operator.",
+                       kForwardPasses, 100 * kReachedBandwidth, kBackwardPasses),
+       .held = "Predicted and measured savings, in percent of the step: 52 and 55 (norm_in_pieces).",
        .fixes = {"fuse_norm"}},
       find};
 }

@@ -63,10 +63,9 @@ TEST(UnfusedNormRule, three_passes_over_the_narrow_tensor_remain) {
   EXPECT_EQ(findings[0].fix.id, "fuse_norm");
   EXPECT_EQ(findings[0].confidence, Confidence::kHigh);
   EXPECT_EQ(findings[0].source, (SourceLine{"model.py", 73, "forward"}));
-  EXPECT_EQ(
-      findings[0].explanation,
-      "Written out 1 time a step, norms take 8.00 ms (80 %) in 8 kernels, most of which pass the whole tensor through "
-      "memory.");
+  EXPECT_EQ(findings[0].explanation,
+            "Written out once per step, normalization takes 8.00 ms (80 %) in 8 kernels, most of which pass the whole "
+            "tensor through memory.");
 }
 
 TEST(UnfusedNormRule, the_backward_pass_moves_twice_as_much) {
@@ -104,6 +103,8 @@ TEST(UnfusedNormRule, is_silent_about_a_root_that_divides_nothing_or_something_e
 TEST(UnfusedNormRule, is_silent_when_the_host_takes_longer) {
   EXPECT_TRUE(findings_of(training(kRms, false, 60 * kMillisecond), "unfused_norm").empty());
 }
+
+const RuleSample kOneNorm("unfused_norm", "one norm", [] { return training(kRms); });
 
 }  // namespace
 }  // namespace telltale

@@ -1,9 +1,31 @@
 #include "advise/testing/advise_sketch.h"
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace telltale {
+
+namespace {
+
+std::vector<RuleSample>& registry() {
+  static std::vector<RuleSample> samples;
+  return samples;
+}
+
+}  // namespace
+
+RuleSample::RuleSample(std::string_view of_rule, std::string_view of_program, std::function<Trace()> drawing)
+    : rule(of_rule), program(of_program), draw(std::move(drawing)) {
+  registry().push_back(*this);
+}
+
+std::vector<RuleSample> rule_samples() {
+  std::vector<RuleSample> samples = registry();
+  std::ranges::sort(samples, {}, [](const RuleSample& sample) { return std::tie(sample.rule, sample.program); });
+  return samples;
+}
 
 std::vector<Finding> findings_of(const Trace& trace, std::string_view rule) {
   DiagnosisOptions options;

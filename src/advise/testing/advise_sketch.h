@@ -1,6 +1,8 @@
 // What rules and models say of a program that is drawn by hand.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +19,19 @@ std::vector<Finding> findings_of(const Trace& trace, std::string_view rule);
 
 // What a finding promises, in milliseconds.
 inline double likely_ms(const Finding& finding) { return static_cast<double>(finding.saving.likely) / 1e6; }
+
+// A program of a rule's test about which the rule has something to say, for sentences_test.cpp: one for each way in
+// which a sentence can read, with counts of 0, 1 and 2 where they can occur. Defined as a constant beside the rule's
+// tests.
+struct RuleSample {
+  RuleSample(std::string_view rule, std::string_view program, std::function<Trace()> draw);
+
+  std::string rule, program;
+  std::function<Trace()> draw;
+};
+
+// All that are defined, by rule and program.
+std::vector<RuleSample> rule_samples();
 
 // A trace with all that rules may ask about it.
 class KnownTrace {

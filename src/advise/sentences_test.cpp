@@ -1,0 +1,107 @@
+// Every sentence that a rule can say, in one place, so that people read them: testing/sentences.golden has the findings
+// about all samples beside the rules' tests.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "advise/rule.h"
+#include "advise/testing/advise_sketch.h"
+
+namespace telltale {
+namespace {
+
+constexpr const char* kGolden = TELLTALE_SOURCE_DIR "/src/advise/testing/sentences.golden";
+
+std::string text_of(const Finding& finding) {
+  std::string text = finding.title + "\n  " + finding.explanation + "\n  [" + finding.fix.id + "] " + finding.fix.text;
+  std::istringstream code(finding.fix.code);
+  for (std::string line; std::getline(code, line);) text += "\n    " + line;
+  return text + "\n";
+}
+
+std::string text_of_all_samples() {
+  std::string text;
+  for (const RuleSample& sample : rule_samples()) {
+    text += (text.empty() ? "# " : "\n# ") + sample.rule + ": " + sample.program + "\n";
+    for (const Finding& finding : findings_of(sample.draw(), sample.rule)) text += text_of(finding);
+  }
+  return text;
+}
+
+// What no sentence may say.
+const std::pair<const char*, std::regex> kWrong[] = {
+    {"a plural after 1",
+     std::regex(R"(\b1 (?:[a-z]+ )?(?:kernels|copies|calls|chains|conversions|events|launches|steps)\b)")},
+    {"a singular after another number",
+     std::regex(
+         R"(\b(?:0|[2-9]|[0-9.,]*[0-9]{2}|[0-9]+\.[0-9]+) (?:(?!per )[a-z]+ )?(?:kernel(?! launch)|copy|call|chain|conversion|event|launch|step)\b)")},
+    {"times after one or two", std::regex(R"(\b(?:1|2|once|twice) times?\b)")},
+    {"a rate without per", std::regex(R"((?:[0-9] [^ ]+|times|once|twice) a (?:step|kernel|launch|call|pass)\b)")},
+    {"a instead of an", std::regex(R"(\ba (?:8|11|18|[aeio][a-z]))")},
+    {"two spaces, or one before a mark", std::regex(R"(  | [.,;:](?: |$))")},
+    {"two full stops", std::regex(R"(\.\.(?!\.))")},
+    {"nothing of nothing", std::regex(R"(\b0 of 0\b)")},
+    {"no number", std::regex(R"(\b(?:nan|inf)\b)")},
+};
+
+void expect_good_english(const std::string& text) {
+  for (const auto& [what, pattern] : kWrong) EXPECT_FALSE(std::regex_search(text, pattern)) << what << ": " << text;
+}
+
+void expect_sentence(const std::string& text) {
+  EXPECT_TRUE(text.ends_with('.')) << text;
+  expect_good_english(text);
+}
+
+TEST(Sentences, are_those_that_have_been_read) {
+  const std::string text = text_of_all_samples();
+  if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(kGolden) << text;
+  std::ifstream file(kGolden);
+  const std::string expected{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(text, expected) << "If the new sentences are right: UPDATE_GOLDEN=1 telltale_advise_test";
+}
+
+TEST(Sentences, of_findings_are_good_english) {
+  for (const RuleSample& sample : rule_samples()) {
+    SCOPED_TRACE(sample.rule + ": " + sample.program);
+    for (const Finding& finding : findings_of(sample.draw(), sample.rule)) {
+      expect_good_english(finding.title);
+      expect_sentence(finding.explanation);
+      expect_sentence(finding.fix.text);
+    }
+  }
+}
+
+TEST(Sentences, about_rules_are_good_english) {
+  for (const RuleInfo& info : rule_infos()) {
+    SCOPED_TRACE(info.id);
+    expect_good_english(info.title);
+    for (const std::string& text : {info.looks_for, info.needs, info.saving, info.held}) expect_sentence(text);
+  }
+}
+
+TEST(Sentences, are_known_of_every_rule_and_of_every_fix_that_it_proposes) {
+  std::set<std::pair<std::string, std::string>> proposed, announced;
+  for (const RuleSample& sample : rule_samples()) {
+    const std::vector<Finding> findings = findings_of(sample.draw(), sample.rule);
+    EXPECT_EQ(findings.size(), 1) << sample.rule << ": " << sample.program;
+    for (const Finding& finding : findings) proposed.emplace(sample.rule, finding.fix.id);
+  }
+  for (const RuleInfo& info : rule_infos())
+    for (const std::string_view fix : info.fixes) announced.emplace(info.id, fix);
+  EXPECT_EQ(proposed, announced);
+}
+
+TEST(FixIds, are_those_that_rules_propose) {
+  std::set<std::string_view> proposed;
+  for (const RuleInfo& info : rule_infos()) proposed.insert(info.fixes.begin(), info.fixes.end());
+  EXPECT_EQ(proposed, std::set<std::string_view>(kFixIds.begin(), kFixIds.end()));
+}
+
+}  // namespace
+}  // namespace telltale
