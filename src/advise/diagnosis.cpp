@@ -131,7 +131,7 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   Diagnosis diagnosis;
   diagnosis.trace = diagnosed(trace);
   diagnosis.remarks = remarks_on(trace);
-  diagnosis.timing = step_timing(trace, options.steps);
+  diagnosis.timing = step_timing(trace, options.steps).value();
   std::vector<HostWork> host_work = host_work_by_event(trace);
   diagnosis.breakdown = step_breakdown(trace, diagnosis.timing, host_work);
   diagnosis.recorded_ns = diagnosis.breakdown.step;

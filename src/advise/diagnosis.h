@@ -80,7 +80,7 @@ struct Diagnosis {
 };
 
 struct DiagnosisOptions {
-  std::optional<StepRange> steps;
+  std::optional<StepRange> steps;   // must choose a step of the trace: see steps_in()
   std::vector<std::string> rules;   // only these; all when empty
   double least_saving_percent = 1;  // findings about time below it are left out
 };

@@ -19,10 +19,10 @@ constexpr std::size_t kLeastRepeats = 3;
 // recording began, and its marks contain waiting for work of steps that were not recorded.
 constexpr double kBacklogOfHostAhead = 0.4;
 
-std::vector<StepSpan> marked_steps(const Trace& trace, const std::optional<StepRange>& range) {
+std::vector<StepSpan> marked_steps(const Trace& trace, const StepRange& range) {
   std::vector<StepSpan> spans;
   for (const Step& step : trace.steps)
-    if (!range || range->contains(step)) spans.push_back({step.index, {step.start, step.start + step.duration}});
+    if (range.contains(step)) spans.push_back({step.index, {step.start, step.start + step.duration}});
   return spans;
 }
 
@@ -172,6 +172,15 @@ void measure_periods(StepTiming& timing, Nanoseconds waited) {
   if (timing.device_period > timing.host_period || (stays_behind && has_time)) measure_on_device(timing);
 }
 
+StepTiming timing_of(const Trace& trace, StepSource source, std::vector<StepSpan> steps) {
+  StepTiming timing;
+  timing.source = source;
+  timing.steps = std::move(steps);
+  place_device_work(trace, timing);
+  measure_periods(timing, time_waited(trace, timing));
+  return timing;
+}
+
 }  // namespace
 
 std::string_view name_of(StepSource source) {
@@ -188,26 +197,21 @@ std::string_view name_of(StepSource source) {
   return "whole_trace";
 }
 
-StepTiming step_timing(const Trace& trace, const std::optional<StepRange>& range) {
-  StepTiming timing;
-  timing.source = StepSource::kMarks;
-  timing.steps = marked_steps(trace, range);
-  if (timing.steps.empty()) timing.steps = marked_steps(trace, {});
-  if (timing.steps.empty()) {
-    timing.source = StepSource::kOptimizer;
-    timing.steps = steps_of_optimizer(trace);
-  }
-  if (timing.steps.empty()) {
-    timing.source = StepSource::kPattern;
-    timing.steps = steps_of_pattern(trace);
-  }
-  if (timing.steps.empty()) {
-    timing.source = StepSource::kWhole;
-    timing.steps = {{0, {0, trace.duration}}};
-  }
-  place_device_work(trace, timing);
-  measure_periods(timing, time_waited(trace, timing));
-  return timing;
+StepTiming step_timing(const Trace& trace) {
+  if (auto steps = marked_steps(trace, {}); !steps.empty())
+    return timing_of(trace, StepSource::kMarks, std::move(steps));
+  if (auto steps = steps_of_optimizer(trace); !steps.empty())
+    return timing_of(trace, StepSource::kOptimizer, std::move(steps));
+  if (auto steps = steps_of_pattern(trace); !steps.empty())
+    return timing_of(trace, StepSource::kPattern, std::move(steps));
+  return timing_of(trace, StepSource::kWhole, {{0, {0, trace.duration}}});
+}
+
+std::optional<StepTiming> step_timing(const Trace& trace, const std::optional<StepRange>& range) {
+  if (!range) return step_timing(trace);
+  std::vector<StepSpan> steps = marked_steps(trace, *range);
+  if (steps.empty()) return std::nullopt;
+  return timing_of(trace, StepSource::kMarks, std::move(steps));
 }
 
 int step_at(const StepTiming& timing, Nanoseconds time) {

@@ -48,8 +48,11 @@ struct StepTiming {
   Nanoseconds period() const { return static_cast<Nanoseconds>(static_cast<double>(window.length()) / periods); }
 };
 
-// Only the steps in `range` where it is given and the trace has marks; when it chooses none, all are taken.
-StepTiming step_timing(const Trace& trace, const std::optional<StepRange>& range = {});
+// Of all steps, marked or not.
+StepTiming step_timing(const Trace& trace);
+
+// Of the marked steps that a given range chooses; nothing where it chooses none.
+std::optional<StepTiming> step_timing(const Trace& trace, const std::optional<StepRange>& range);
 
 // The step whose host time contains `time`, as an index of timing.steps; -1 for none.
 int step_at(const StepTiming& timing, Nanoseconds time);

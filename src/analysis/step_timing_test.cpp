@@ -50,12 +50,22 @@ TEST(StepTiming, takes_the_marks_where_there_are_any) {
   EXPECT_EQ(timing.period(), 100);
 }
 
-TEST(StepTiming, takes_only_the_steps_that_are_asked_for_and_all_when_there_are_none_of_them) {
+TEST(StepTiming, takes_only_the_steps_that_are_asked_for_and_none_when_there_are_none_of_them) {
   Program program;
   for (int step = 0; step < 5; ++step) program.mark(step, 100 * step, 100 * step + 100);
   const Trace trace = program.sketch.build();
-  EXPECT_EQ(host_spans(step_timing(trace, StepRange{1, 2})), (std::vector<Interval>{{100, 200}, {200, 300}}));
-  EXPECT_EQ(step_timing(trace, StepRange{10, 12}).steps.size(), 5);
+  EXPECT_EQ(host_spans(step_timing(trace, StepRange{1, 2}).value()), (std::vector<Interval>{{100, 200}, {200, 300}}));
+  EXPECT_EQ(step_timing(trace, std::optional<StepRange>()).value().steps.size(), 5);
+  EXPECT_FALSE(step_timing(trace, StepRange{10, 12}).has_value());
+}
+
+TEST(StepTiming, has_no_step_to_choose_where_none_is_marked) {
+  Program program;
+  for (const Nanoseconds at : {80, 180, 280})
+    program.sketch.event(program.main, Kind::kAnnotation, "Optimizer.step#AdamW.step", at, at + 20);
+  const Trace trace = program.sketch.build();
+  EXPECT_EQ(step_timing(trace).source, StepSource::kOptimizer);
+  EXPECT_FALSE(step_timing(trace, StepRange{0, 1}).has_value());
 }
 
 TEST(StepTiming, goes_from_the_end_of_one_optimizer_step_to_that_of_the_next_where_there_are_no_marks) {

@@ -103,7 +103,7 @@ Bottleneck WhatIf::bottleneck_of(const ReplayedStep& step) {
 WhatIf what_if(const Trace& trace, const Changes& changes, const std::optional<StepRange>& steps) {
   WhatIf result;
   result.changes = changes;
-  result.timing = step_timing(trace, steps);
+  result.timing = step_timing(trace, steps).value();
   result.recorded = result.timing.period();
   const std::vector<HostWork> host_work = host_work_by_event(trace);
   const StepGraph graph(trace, result.timing, host_work);

@@ -65,6 +65,7 @@ struct WhatIf {
   static Bottleneck bottleneck_of(const ReplayedStep& step);
 };
 
+// `steps` must choose a step of the trace where it is given: see steps_in().
 WhatIf what_if(const Trace& trace, const Changes& changes, const std::optional<StepRange>& steps = {});
 
 }  // namespace telltale
