@@ -1,18 +1,42 @@
 // Cuts the text of a file into blocks at places where an event seems to start.
-//
-// Used by one thread at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
 #include "formats/input/text_input.h"
 #include "formats/kineto/block_parser.h"
-#include "formats/kineto/block_storage.h"
 
 namespace telltale::kineto {
 
+// Memory for blocks of text, used again and again: fresh pages cost about as much as reading the text that goes there.
+//
+// Any thread may call allocate() and let go of what it returned, in any order and after the pool itself is gone.
+class BlockPool {
+ public:
+  BlockPool() : free_(std::make_shared<FreeList>()) {}
+
+  // At least `bytes` and the padding behind them.
+  std::shared_ptr<char[]> allocate(std::size_t bytes);
+
+ private:
+  struct Storage {
+    std::unique_ptr<char[]> bytes;
+    std::size_t capacity = 0;
+  };
+  struct FreeList {
+    std::mutex mutex;
+    std::vector<Storage> storages;
+  };
+  std::shared_ptr<FreeList> free_;
+};
+
+// Used by one thread at a time.
 class BlockSource {
  public:
   BlockSource(TextInput& input, std::size_t block_bytes) : input_(input), block_bytes_(block_bytes) {}

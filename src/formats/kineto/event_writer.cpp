@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "base/text_encoding.h"
-#include "formats/kineto/event_parser.h"
 #include "trace/categories.h"
 #include "trace/remembered.h"
 

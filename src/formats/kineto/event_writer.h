@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "formats/kineto/argument_values.h"
-#include "formats/kineto/event_fields.h"
+#include "formats/kineto/event_parser.h"
 #include "trace/event_block.h"
 #include "trace/event_details.h"
 

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "formats/kineto/block_parser.h"
+
+#include <gtest/gtest.h>
 
 namespace telltale::kineto {
 namespace {
