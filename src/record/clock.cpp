@@ -64,11 +64,11 @@ Calibration calibrate() {
   constexpr int kTries = 5;
   for (int i = 0; i < kTries; ++i) {
     const std::uint64_t before = ticks_now();
-    const std::int64_t monotonic = clock_ns(CLOCK_MONOTONIC);
+    const std::int64_t monotonic = clock_ns(CLOCK_MONOTONIC), realtime = clock_ns(CLOCK_REALTIME);
     const std::uint64_t after = ticks_now();
     if (after - before >= shortest) continue;
     shortest = after - before;
-    best = {before + (after - before) / 2, monotonic, clock_ns(CLOCK_REALTIME)};
+    best = {before + (after - before) / 2, monotonic, realtime};
   }
   if (!uses_tsc) best.ticks = static_cast<std::uint64_t>(best.monotonic_ns);
   return best;

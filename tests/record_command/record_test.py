@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("TELLTALE", str(ROOT / "build" / "bin" / "telltale"))
 INJECTION = ROOT / "python" / "telltale" / "_inject"
+PATIENCE = 300  # seconds until something that must happen is taken as never happening
 OURS = ("KINETO_", "TELLTALE_", "PYTHONPATH", "CUDA_VISIBLE_DEVICES", "RANK")
 
 
@@ -34,7 +35,7 @@ class RecordTest(unittest.TestCase):
     def run_it(self, *words, variables=None, **options):
         """The finished process."""
         return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, encoding="utf-8", cwd=self.folder,
-                              env=self.environment(**(variables or {})), timeout=120, check=False, **options)
+                              env=self.environment(**(variables or {})), timeout=PATIENCE, check=False, **options)
 
     def record(self, *words, **options):
         return self.run_it("record", *words, **options)

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from record_test import PROGRAM, ROOT, RecordTest, main
+from record_test import PATIENCE, PROGRAM, ROOT, RecordTest, main
 
 CLIENT = Path(__file__).with_name("kineto_client.py")
 
@@ -99,7 +99,7 @@ class ACommand(Kineto):
         command = ["--", sys.executable, CLIENT, self.trace]
         both = [self.start(*words, self.runs / f"{name}.json", *command, stdout=-1, stderr=-1) for name in "ab"]
         for process in both:
-            process.communicate(timeout=60)
+            process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 3)
         self.assertEqual(self.written(), ["a.json", "b.json"])
 

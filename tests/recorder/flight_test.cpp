@@ -1,9 +1,12 @@
 // The flight recorder: writes nothing until asked, and then the last moments.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <thread>
 
+#include "kill_progress.h"
 #include "recorded_file.h"
 #include "telltale/telltale.hpp"
 
@@ -21,7 +24,7 @@ class FlightTest : public RecordingTest {
   }
   // Dumps are made by another thread; waits for that many.
   bool has_files(std::size_t count) const {
-    for (int i = 0; i < 400 && statistics().files < count; ++i) std::this_thread::sleep_for(10ms);
+    for (int i = 0; i < 6000 && statistics().files < count; ++i) std::this_thread::sleep_for(10ms);
     return files().size() == count;
   }
 };
@@ -51,14 +54,22 @@ TEST_F(FlightTest, keeps_only_the_last_seconds) {
   ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
   for (int i = 0; i < 10'000; ++i) TELLTALE_INSTANT("long ago");
   std::this_thread::sleep_for(500ms);
-  TELLTALE_INSTANT("just now");
-  ASSERT_EQ(telltale_dump(nullptr), TELLTALE_STATUS_OK);
+  // On a machine that lets us wait for so long, just now is long ago, too: once more.
+  std::uint64_t tries = 0;
+  std::int64_t began = 0;
+  do {
+    ++tries;
+    began = monotonic_ns();
+    TELLTALE_INSTANT("just now");
+    ASSERT_EQ(telltale_dump(path().c_str()), TELLTALE_STATUS_OK);
+  } while (monotonic_ns() - began > 300'000'000);
   const Trace trace = read_recording(path());
   EXPECT_EQ(count_of(trace, "long ago"), 0u);
-  EXPECT_EQ(count_of(trace, "just now"), 1u);
+  EXPECT_GE(count_of(trace, "just now"), 1u);
+  EXPECT_LE(count_of(trace, "just now"), tries);
   telltale_stop();
   EXPECT_EQ(statistics().dropped, 0u);
-  EXPECT_EQ(statistics().aged_out, 10'001u);
+  EXPECT_EQ(statistics().aged_out, 10'000u + tries);
 }
 
 TEST_F(FlightTest, drops_the_oldest_when_memory_does_not_hold_the_window) {
@@ -79,8 +90,22 @@ TEST_F(FlightTest, drops_the_oldest_when_memory_does_not_hold_the_window) {
 TEST_F(FlightTest, writes_when_a_step_takes_too_long) {
   telltale_options options = flight(60);
   options.flight_step_seconds = 0.05;
-  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
-  for (int step = 0; step < 20; ++step) telltale_step();
+  // A machine that lets us wait may make any step a long one: then what is written is right, and we try again.
+  const auto longest_of_short_steps = [&] {
+    std::int64_t longest = 0, before = monotonic_ns();
+    EXPECT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
+    for (int step = 0; step < 20; ++step) {
+      telltale_step();
+      const std::int64_t now = monotonic_ns();
+      longest = std::max(longest, now - before);
+      before = now;
+    }
+    return longest;
+  };
+  while (longest_of_short_steps() >= 25'000'000) {  // a step may have a part in two of these times
+    telltale_stop();
+    for (const std::string& file : files()) std::remove(path(file).c_str());
+  }
   EXPECT_TRUE(files().empty());
   {
     TELLTALE_SCOPE("slow");

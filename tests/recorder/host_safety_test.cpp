@@ -155,11 +155,12 @@ TEST_F(HostSafetyTest, exit_in_the_middle_of_scopes_completes_the_file) {
   if (child == 0) {
     telltale_options options = this->options();
     if (telltale_start(&options) != TELLTALE_STATUS_OK) _exit(1);
+    static std::atomic<bool> has_emitted = false;
     std::thread([] {
-      while (true) emit_child();
+      for (; true; has_emitted = true) emit_child();
     }).detach();
     TELLTALE_SCOPE("never ends");
-    std::this_thread::sleep_for(20ms);
+    while (!has_emitted) std::this_thread::sleep_for(1ms);
     exit(0);
   }
   EXPECT_TRUE(wait_for(child).exited_with(0));
@@ -230,6 +231,7 @@ TEST_F(HostSafetyTest, signal_handlers_may_emit_while_they_interrupt_the_recorde
 }
 
 TEST_F(HostSafetyTest, a_canceled_thread_does_not_hold_up_the_end) {
+  static std::atomic<bool> has_emitted = false;
   start();
   pthread_t thread{};
   pthread_create(
@@ -237,12 +239,14 @@ TEST_F(HostSafetyTest, a_canceled_thread_does_not_hold_up_the_end) {
       [](void*) -> void* {
         static telltale_site site = {"canceled", "", "", "", nullptr, 0, 0, TELLTALE_KIND_SCOPE, 0};
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
-        while (true) {  // not a C++ scope: C++ itself ends a process that is canceled inside a destructor
+        for (; true;
+             has_emitted = true) {  // not a C++ scope: C++ itself ends a process that is canceled inside a destructor
           const telltale_scope scope = telltale_begin(&site);
           telltale_end(&scope);
         }
       },
       nullptr);
+  while (!has_emitted) std::this_thread::sleep_for(1ms);
   std::this_thread::sleep_for(10ms);
   pthread_cancel(thread);
   pthread_join(thread, nullptr);

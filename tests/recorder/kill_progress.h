@@ -11,9 +11,8 @@ namespace telltale {
 inline constexpr int kKillThreads = 4;
 
 struct ThreadProgress {
-  std::atomic<std::int64_t> emitted;   // events that were emitted for sure
-  std::atomic<std::int64_t> first_ns;  // CLOCK_MONOTONIC before the first one
-  std::atomic<std::int64_t> last_ns;   // … and before the last one
+  std::atomic<std::int64_t> emitted;  // events that were emitted for sure
+  std::atomic<std::int64_t> flushed;  // of those, how many were when telltale_flush() was called, which has returned
 };
 
 struct Progress {

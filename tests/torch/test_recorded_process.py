@@ -96,9 +96,11 @@ class Process(unittest.TestCase):
         for line in process.stdout:
             if int(line) >= 50:
                 break
-        time.sleep(0.5)  # a record may wait 25 ms for the file
+        deadline = time.monotonic() + PATIENCE
+        while len(Recorded(self.files()[0]).named("Optimizer.step#Adam.step")) <= 50:
+            self.assertLess(time.monotonic(), deadline, "nothing comes to the file")
         process.send_signal(signal.SIGKILL)
-        rest = process.communicate(timeout=PATIENCE)[0].split()
+        rest = [line, *process.communicate(timeout=PATIENCE)[0].split()]
         recorded = Recorded(self.files()[0])
         self.assertGreater(len(recorded.named("Optimizer.step#Adam.step")), 50)
         self.assertLessEqual(len(recorded.steps()), int(rest[-1]) + 2)
