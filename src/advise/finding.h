@@ -1,4 +1,5 @@
-// What a rule says: what is wrong, where, how to mend it, and what that would buy.
+// What a rule says: what is wrong, where, how to fix it, and what that would buy; and the order in which findings are
+// read.
 #pragma once
 
 #include <array>
@@ -72,7 +73,7 @@ struct Finding {
   std::vector<EventId> evidence;  // at most kMaxEvidence, the most telling first
   std::optional<SourceLine> source;
   Fix fix;
-  std::vector<std::string> also_explains;  // rules whose finding this one's fix would mend as well
+  std::vector<std::string> also_explains;  // rules whose finding this one's fix would resolve as well
 
   static constexpr std::size_t kMaxEvidence = 8;
 };

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <utility>
 
-#include "advise/rule.h"
+#include "advise/rule_info.h"
 #include "advise/testing/advise_sketch.h"
 
 namespace telltale {

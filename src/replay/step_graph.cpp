@@ -94,7 +94,7 @@ class Simulation {
   void begin_step(LaneClock& lane) {
     lane.now += edit_.added_host_ns;
     lane.busy += edit_.added_host_ns;
-    const bool is_first_lane = &lane == &lanes_.front();  // device work is added once a step, not once a lane
+    const bool is_first_lane = &lane == &lanes_.front();  // device work is added once per step, not once per lane
     if (!is_first_lane || edit_.added_device_ns == 0 || stream_end_.empty()) return;
     stream_end_[0] = std::max(stream_end_[0], lane.now) + edit_.added_device_ns;
     device_busy_ += edit_.added_device_ns;

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "advise/patterns/device_work.h"
-#include "advise/patterns/host_calls.h"
 #include "analysis/operator_arguments.h"
 #include "trace/shapes.h"
 

@@ -95,7 +95,7 @@ Casts casts_of(const Trace& trace, EventId op) {
   return {1, 1, elements(0) + elements(1)};
 }
 
-// Of a step, for all forward products.
+// Per step, for all forward products.
 Casts casts_per_step(const Facts& facts) {
   Casts sum;
   EventId last = kNoEvent;

@@ -15,10 +15,10 @@ inline constexpr double kSpeedOfWorkers = 5, kSpeedOfWorker = 0.65;
 
 struct DataLoading {
   std::vector<EventId> calls;       // of the loader, on the threads that feed the device; longest first
-  Nanoseconds recorded = 0;         // a step, in those calls
+  Nanoseconds recorded = 0;         // per step, in those calls
   bool is_in_main_process = false;  // the batch is made by the thread that asks for it
   int workers = kMostWorkers;       // that the machine has processors for, as far as known; kMostWorkers at most
-  Nanoseconds saved = 0;            // a step, with batches made ahead by so many worker processes; never negative
+  Nanoseconds saved = 0;            // per step, with batches made ahead by so many worker processes; never negative
 };
 
 DataLoading data_loading(const Facts& facts);

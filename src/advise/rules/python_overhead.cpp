@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "advise/patterns/host_calls.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
