@@ -35,11 +35,39 @@ function(telltale_testing)
   telltale_compile_as_test(telltale_${TESTING_NAME}_testing "${TESTING_SEES}" "")
 endfunction()
 
+# Puts the tests among the sources together, eight in one (see UniteTests.cmake), and gives back what is to be compiled.
+function(telltale_unite_tests target sources result)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(TRANSFORM tests PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  list(LENGTH tests left)
+  set(batch 0)
+  while(left GREATER 0)
+    list(SUBLIST tests 0 8 together)
+    list(REMOVE_ITEM tests ${together})
+    list(LENGTH tests left)
+    set(united "${CMAKE_CURRENT_BINARY_DIR}/${target}_${batch}.cpp")
+    math(EXPR batch "${batch} + 1")
+    add_custom_command(
+      OUTPUT "${united}"
+      COMMAND "${CMAKE_COMMAND}" "-DINTO=${united}" "-DSOURCES=${together}" -P "${PROJECT_SOURCE_DIR}/cmake/UniteTests.cmake"
+      DEPENDS ${together} "${PROJECT_SOURCE_DIR}/cmake/UniteTests.cmake"
+      VERBATIM)
+    list(APPEND sources "${united}")
+  endwhile()
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
+
 function(telltale_test)
   cmake_parse_arguments(TEST "THREADS" "NAME" "SOURCES;SEES;LIBRARIES" ${ARGN})
   set(target "telltale_${TEST_NAME}_test")
 
+  if(TELLTALE_UNITE_TESTS)
+    telltale_unite_tests(${target} "${TEST_SOURCES}" TEST_SOURCES)
+  endif()
   add_executable(${target} ${TEST_SOURCES})
+  target_include_directories(${target} PRIVATE $<$<BOOL:${TELLTALE_UNITE_TESTS}>:${CMAKE_CURRENT_SOURCE_DIR}>)
   telltale_compile_as_test(${target} "${TEST_SEES}" "${TEST_LIBRARIES}")
 
   set(labels)
