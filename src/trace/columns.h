@@ -72,8 +72,8 @@ struct TableInfo {
   std::string_view name;    // as Python has it; empty: its columns are part of other tables
   std::uint8_t number = 0;  // by which .tell files know it: part of the format, never used again
   std::string_view text;    // what it holds, in a sentence
-  std::string_view row_name =
-      {};                      // of a list: the column with the number of the row, by which other tables refer to it
+  // Of a list whose rows other tables refer to: the column with the number of the row.
+  std::string_view row_name = {};
   bool is_worked_out = false;  // follows from the events; a slice works it out anew
 };
 

@@ -57,9 +57,10 @@ class TableReader {
   void place_track(TrackId track);
   void check_links();
 
-  // Calls `take(columns, row)` for each row of a chunk or of a table.
+  // Calls `take(columns, row)` for each row of a chunk or of a table. Flat, so that nothing of a row's description is
+  // left in the loop.
   template <typename Take>
-  void read_chunk(const TableChunk& chunk, Take take) {
+  [[gnu::flatten]] void read_chunk(const TableChunk& chunk, Take take) {
     ColumnReader columns(chunk.columns, chunks_.counts());
     for (std::uint64_t i = 0; i < chunk.rows; ++i) {
       columns.begin_row();
