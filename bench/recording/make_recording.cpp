@@ -13,8 +13,9 @@ namespace {
 constexpr long kEventsPerRequest = 10;
 constexpr int kThreads = 2;
 
-constexpr telltale_field kFields[] = {
-    {"Sequence number", TELLTALE_INTEGER, 0}, {"Input Dims", TELLTALE_TEXT, 0}, {"Input type", TELLTALE_TEXT, 0}};
+constexpr telltale_field kFields[] = {{"Sequence number", TELLTALE_FIELD_TYPE_INTEGER, 0},
+                                      {"Input Dims", TELLTALE_FIELD_TYPE_TEXT, 0},
+                                      {"Input type", TELLTALE_FIELD_TYPE_TEXT, 0}};
 
 telltale_site operator_site() {
   telltale_site site = {};
@@ -65,7 +66,7 @@ int main(int count, char** words) {
   if (count != 3) return 2;
   const long requests = std::atol(words[2]) / kEventsPerRequest / kThreads;
   telltale::Options options(words[1]);
-  options.policy = TELLTALE_BLOCK;
+  options.policy = TELLTALE_POLICY_BLOCK;
   telltale::Session session(options);
   std::vector<std::jthread> threads;
   for (int thread = 0; thread < kThreads; ++thread)
