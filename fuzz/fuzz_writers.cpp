@@ -47,6 +47,7 @@ void check_round_trip(Trace& before) {
   require(written(*after, kineto::write) == text, "written again, it is the same text");
   before.anomalies = after->anomalies = {};
   before.text_bytes = after->text_bytes;
+  before.format = after->format;  // what is written is Kineto's, whatever it was read from
   const std::string found = oracle::difference(before, *after, "before", "after");
   require(found.empty(), "what is written is read back as it was\n" + found);
 }

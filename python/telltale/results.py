@@ -221,8 +221,8 @@ class Info(AnswerStruct):
     path: str
     """The file as it was named; ``-`` is standard input."""
     format: str
-    """What the trace was first written as: ``kineto``, the JSON of PyTorch's profiler and Chrome's trace format, or
-    ``tell``, a recording of Telltale's own."""
+    """What the trace was first written as: ``kineto``, the JSON of PyTorch's profiler, ``chrome``, a Chrome trace of
+    another tool, or ``tell``, a recording of Telltale's own."""
     bytes: int | None
     """Size of the file as it is stored; null for standard input."""
     text_bytes: int

@@ -237,7 +237,7 @@ class Structs(unittest.TestCase):
 
     def test_they_read_what_an_older_version_wrote(self):
         trace = telltale.load(MLP)
-        for struct in (trace.info, trace.top(), trace.analyze(), trace.whatif(no_sync=True), telltale.load(SERVER).analyze()):
+        for struct in (trace.info(), trace.top(), trace.analyze(), trace.whatif(no_sync=True), telltale.load(SERVER).analyze()):
             members = 0
             for older, member in without_one_member(shortened(struct.to_dict())):
                 members += 1

@@ -45,7 +45,7 @@ class Build(unittest.TestCase):
         said = [err for _, err in results if err]
         self.assertEqual(len(said), 1)  # the one that compiled says so, and how long it took
         self.assertRegex(said[0], r"telltale: compiling the adapter for PyTorch \S+, once …\n"
-                                  r"telltale: … done in [\d.]+ s; it is kept in .*\n")
+                                  r"telltale: … done in [\d.]+ s; kept in .*\n")
         self.assertEqual(list(Path(library).parent.glob("adapter.*.so")), [])
         again = self.build(CXX=compiler)
         self.assertEqual((again.stdout.strip(), again.stderr), (library, ""))
@@ -73,7 +73,7 @@ class Build(unittest.TestCase):
     def test_says_that_nothing_can_be_written(self):
         place = self.folder / "file"
         place.write_text("")
-        self.assertRegex(self.reason(TELLTALE_CACHE=str(place / "cache")), r"^no folder can be written to .*set TELLTALE_CACHE")
+        self.assertRegex(self.reason(TELLTALE_CACHE=str(place / "cache")), r"^found no folder to keep it in that can be written to .*set TELLTALE_CACHE")
 
     def test_says_that_torch_is_too_old(self):
         real = find_torch()

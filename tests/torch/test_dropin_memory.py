@@ -150,7 +150,7 @@ class Files(unittest.TestCase):
     def test_need_memory_to_be_recorded(self) -> None:
         with telltale.torch.profile() as profile:
             torch.ones(2)
-        with self.assertRaisesRegex(ValueError, "profile_memory=True asks for it"):
+        with self.assertRaisesRegex(ValueError, "no memory was recorded: use profile_memory=True"):
             profile.export_memory_timeline(str(self.folder / "x.json"), "cpu")
 
 

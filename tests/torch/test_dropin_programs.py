@@ -325,7 +325,7 @@ print(p.load().info().events)
             self.assertRegex(done.stdout, "aten::ones")
             said = re.findall("telltale: .*", done.stderr)
             self.assertEqual(len(said), 1, done.stderr)
-            self.assertRegex(said[0], "torch.profiler records instead of Telltale: there is no C\\+\\+ compiler")
+            self.assertRegex(said[0], "torch.profiler records instead of Telltale: no C\\+\\+ compiler was found")
             self.assertEqual(read(path)["said"], read(path + ".gz")["said"])
 
 

@@ -140,7 +140,7 @@ def _cache_folder() -> Path:
                 return folder
         except OSError as error:
             reason = error
-    raise AdapterUnavailable(f"no folder to keep it in can be written to ({reason}); set TELLTALE_CACHE")
+    raise AdapterUnavailable(f"found no folder to keep it in that can be written to ({reason}); set TELLTALE_CACHE")
 
 
 @contextmanager
