@@ -75,6 +75,6 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
 
 }  // namespace
 
-const Command kAnalyzeCommand = {"analyze", "Say why it is slow, at which line, and what each fix would buy", declare};
+const Command commands::analyze = {"analyze", "Say why it is slow, at which line, and what each fix would buy", declare};
 
 }  // namespace telltale::cli

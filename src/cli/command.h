@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,12 +34,14 @@ struct Command {
   Work (*declare)(CLI::App& app, const GlobalOptions& globals);
 };
 
-// The program's commands live in files of their own; commands.cpp lists them.
-extern const Command kAnalyzeCommand;
-extern const Command kConvertCommand;
-extern const Command kInfoCommand;
-extern const Command kRecordCommand;
-extern const Command kTopCommand;
-extern const Command kWhatIfCommand;
+// One a file.
+namespace commands {
+#define TELLTALE_COMMAND(name) extern const Command name;
+#include "cli/commands.inc"
+#undef TELLTALE_COMMAND
+}  // namespace commands
+
+// In the order of commands.inc.
+std::span<const Command* const> all_commands();
 
 }  // namespace telltale::cli

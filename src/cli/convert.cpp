@@ -50,6 +50,6 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
 
 }  // namespace
 
-const Command kConvertCommand = {"convert", "Write a trace, or a part of it, in another format", declare};
+const Command commands::convert = {"convert", "Write a trace, or a part of it, in another format", declare};
 
 }  // namespace telltale::cli

@@ -30,7 +30,7 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
 
 }  // namespace
 
-const Command kInfoCommand = {
+const Command commands::info = {
     "info", "Say what a trace holds: devices, steps, threads, kinds of events, and what is wrong with it", declare};
 
 }  // namespace telltale::cli

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "answers/suggestion.h"
-#include "cli/commands.h"
+#include "cli/command.h"
 #include "cli/default_command.h"
 #include "cli/help_format.h"
 #include "cli/output.h"
@@ -23,7 +23,7 @@ int fail(std::string_view sentence) {
   return kCouldNotWork;
 }
 
-const CLI::App& default_command(const CLI::App& app) { return *app.get_subcommand(std::string(kAnalyzeCommand.name)); }
+const CLI::App& default_command(const CLI::App& app) { return *app.get_subcommand(std::string(commands::analyze.name)); }
 
 std::string no_such_word(const std::string& word, const std::vector<std::string>& commands) {
   const bool looks_like_path = word.find_first_of("./") != std::string::npos;
@@ -117,7 +117,7 @@ int run_program(int argc, const char* const* argv) {
       "  telltale top train.json.gz --by kernel --steps 3..7");
 
   std::vector<std::string> words = with_default_command({argv + 1, argv + argc}, app, default_command(app));
-  globals.child_command = taken_child_command(words, app, *app.get_subcommand(std::string(kRecordCommand.name)));
+  globals.child_command = taken_child_command(words, app, *app.get_subcommand(std::string(commands::record.name)));
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // which takes them from the end
   } catch (const CLI::ParseError& error) {

@@ -197,6 +197,6 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
 
 }  // namespace
 
-const Command kRecordCommand = {"record", "Run a program and record it, then say why it is slow", declare};
+const Command commands::record = {"record", "Run a program and record it, then say why it is slow", declare};
 
 }  // namespace telltale::cli

@@ -61,7 +61,7 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
 
 }  // namespace
 
-const Command kTopCommand = {
+const Command commands::top = {
     "top", "Rank operators, kernels, modules or Python calls by time, memory or calls, as key_averages() does",
     declare};
 

@@ -61,6 +61,6 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
 
 }  // namespace
 
-const Command kWhatIfCommand = {"whatif", "Replay the steps with parts of them gone, faster or slower", declare};
+const Command commands::whatif = {"whatif", "Replay the steps with parts of them gone, faster or slower", declare};
 
 }  // namespace telltale::cli

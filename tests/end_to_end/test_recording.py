@@ -233,7 +233,7 @@ class Killed(Recording):
     def test_info_says_what_is_missing(self):
         info = answer("info", str(self.tell))
         [unfinished] = [each for each in info["anomalies"] if each["kind"] == "unfinished_recording"]
-        self.assertRegex(unfinished["example"]["text"], r"It reaches [\d.]+ s; at most the next [\d.]+ ms of each of [23] threads are lost")
+        self.assertRegex(unfinished["example"]["text"], r"It reaches [\d.]+ (s|ms|µs); at most the next [\d.]+ ms of each of [23] threads are lost")
         self.assertEqual([each for each in info["anomalies"] if each["kind"] in ("dropped_events", "damaged_chunk")], [])
         card = " ".join(run("info", str(self.tell)).stdout.split())
         self.assertIn("1 × The recording has no end: it still goes on, or its process was killed. It reaches", card)

@@ -12,15 +12,18 @@ import warnings
 from typing import Any
 
 from telltale import _recorder
+from telltale._capture.source import Wanted
 
 
 class ModuleWatch:
-    """From start() to stop()."""
+    """Calls of modules: one scope each."""
 
     def __init__(self) -> None:
         self._hooks: list[Any] = []
 
-    def start(self) -> None:
+    def start(self, wanted: Wanted) -> None:
+        if not wanted.modules:
+            return
         import torch
         from torch.nn.modules import module
 
@@ -56,11 +59,13 @@ def _on_collection(phase: str, info: dict[str, Any]) -> None:
         _recorder.end_scope()
 
 
-def watch_collections() -> None:
-    if _on_collection not in gc.callbacks:
-        gc.callbacks.append(_on_collection)
+class CollectionWatch:
+    """Garbage collections: one scope each."""
 
+    def start(self, _wanted: Wanted) -> None:
+        if _on_collection not in gc.callbacks:
+            gc.callbacks.append(_on_collection)
 
-def unwatch_collections() -> None:
-    if _on_collection in gc.callbacks:
-        gc.callbacks.remove(_on_collection)
+    def stop(self) -> None:
+        if _on_collection in gc.callbacks:
+            gc.callbacks.remove(_on_collection)

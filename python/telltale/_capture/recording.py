@@ -6,33 +6,57 @@ import json
 import os
 import site
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from telltale import _recorder
 from telltale._capture.adapter import Adapter, load_adapter
-from telltale._capture.hooks import ModuleWatch, unwatch_collections, watch_collections
+from telltale._capture.hooks import CollectionWatch, ModuleWatch
+from telltale._capture.source import Source, Wanted
 from telltale._inject.telltale_say import say, say_once
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What to record besides operators and annotations."""
+class OperatorWatch:
+    """Operators, annotations, memory, collectives and steps of PyTorch, through the adapter."""
 
-    shapes: bool = False
-    memory: bool = False
-    stacks: bool = False
-    modules: bool = False
-    find_steps: bool = False
-    python_call_budget: int = 5_000_000
+    def __init__(self) -> None:
+        self._adapter: Adapter | None = None
 
-    def adapter_options(self) -> int:
+    def start(self, wanted: Wanted) -> None:
+        self._adapter = load_adapter()
         options = {
-            Adapter.WITH_INPUTS: self.shapes,
-            Adapter.WITH_MEMORY: self.memory,
-            Adapter.FIND_STEPS: self.find_steps,
+            Adapter.WITH_INPUTS: wanted.shapes,
+            Adapter.WITH_MEMORY: wanted.memory,
+            Adapter.FIND_STEPS: wanted.find_steps,
         }
-        return sum(option for option, is_wanted in options.items() if is_wanted)
+        if not self._adapter.start(sum(option for option, is_wanted in options.items() if is_wanted)):
+            say("host memory is not recorded: an allocator other than torch's own is in use")
+
+    def stop(self) -> None:
+        if self._adapter is not None:
+            self._adapter.stop()
+            self._adapter = None
+
+
+class PythonCallWatch:
+    """Calls of Python functions."""
+
+    def __init__(self) -> None:
+        self._is_started = False
+
+    def start(self, wanted: Wanted) -> None:
+        if wanted.stacks:
+            _recorder.start_python_calls(_path_prefixes(), _own_folder(), wanted.python_call_budget)
+            self._is_started = True
+
+    def stop(self) -> None:
+        if self._is_started:
+            _recorder.stop_python_calls()
+            self._is_started = False
+
+
+# In the order in which they start; they stop in the opposite one.
+SOURCES: tuple[type[Source], ...] = (OperatorWatch, CollectionWatch, ModuleWatch, PythonCallWatch)
 
 
 class Recording:
@@ -54,7 +78,7 @@ class Recording:
             "memory_limit": memory_limit,
             "own_file_after_fork": own_file_after_fork,
         }
-        self._modules = ModuleWatch()
+        self._sources = [source() for source in SOURCES]
         self._is_started = False
 
     def prepare(self) -> None:
@@ -62,32 +86,24 @@ class Recording:
         load_adapter()
 
     def start(self) -> None:
-        adapter = load_adapter()
-        self._tell_about_process(adapter)
+        load_adapter()
+        self._tell_about_process()
         _recorder.start(self.path, **self._session)
         self._is_started = True
-        if not adapter.start(self.wanted.adapter_options()):
-            say("host memory is not recorded: an allocator other than torch's own is in use")
-        watch_collections()
-        if self.wanted.modules:
-            self._modules.start()
-        if self.wanted.stacks:
-            _recorder.start_python_calls(_path_prefixes(), _own_folder(), self.wanted.python_call_budget)
+        for source in self._sources:
+            source.start(self.wanted)
 
     def stop(self) -> dict[str, int]:
         """The file is complete when it returns; how much was recorded and lost."""
         if not self._is_started:
             return {}
         self._is_started = False
-        if self.wanted.stacks:
-            _recorder.stop_python_calls()
-        load_adapter().stop()
-        self._modules.stop()
-        unwatch_collections()
+        for source in reversed(self._sources):
+            source.stop()
         _recorder.stop()
         return _recorder.statistics()
 
-    def _tell_about_process(self, adapter: Adapter) -> None:
+    def _tell_about_process(self) -> None:
         import torch
 
         _recorder.metadata("torch", torch.__version__)

@@ -332,7 +332,7 @@ TEST(Recording, without_an_end_says_how_far_it_reaches_and_what_may_be_lost) {
   const Trace trace = trace_of(sketch);
   EXPECT_EQ(trace.anomalies.count(Anomaly::kUnfinishedRecording), 1u);
   EXPECT_EQ(example_of(trace, Anomaly::kUnfinishedRecording),
-            "It reaches 1.500 s; at most the next 25 ms of each of 2 threads are lost");
+            "It reaches 1.50 s; at most the next 25.0 ms of each of 2 threads are lost");
   EXPECT_EQ(trace.anomalies.total(), 1u);
 }
 
@@ -343,7 +343,7 @@ TEST(Recording, counts_how_far_it_reaches_from_its_first_event_even_without_a_wa
   sketch.thread(1, 1, "main").records(RecordsSketch(1).span(site, 7'000'000'000, 5).counter(site, 6'000'000'000, 1));
   sketch.open_scopes(1, 8'500'000'000, {});
   EXPECT_EQ(example_of(trace_of(sketch), Anomaly::kUnfinishedRecording),
-            "It reaches 2.500 s; at most the next 100 ms of its thread are lost");
+            "It reaches 2.50 s; at most the next 100 ms of its thread are lost");
 }
 
 TEST(Recording, draws_scopes_that_nothing_ended_to_its_end) {

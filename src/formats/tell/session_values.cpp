@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/amounts.h"
 #include "base/json_text.h"
 #include "base/text_encoding.h"
 
@@ -70,11 +71,9 @@ LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& 
 
 std::string unfinished_text(Nanoseconds reach, Nanoseconds flush, std::size_t threads) {
   if (threads == 0) return "It holds no events yet";
-  constexpr double kMillisecond = 1e6, kSecond = 1e9;
   const std::string of_threads = threads == 1 ? "its thread" : fmt::format("each of {} threads", threads);
-  const double seconds = static_cast<double>(reach) / kSecond;
-  return fmt::format("It reaches {:.{}f} s; at most the next {:.3g} ms of {} are lost", seconds, seconds < 1000 ? 3 : 0,
-                     static_cast<double>(flush) / kMillisecond, of_threads);
+  return fmt::format("It reaches {}; at most the next {} of {} are lost", format_time(reach), format_time(flush),
+                     of_threads);
 }
 
 }  // namespace telltale::tell

@@ -23,7 +23,7 @@ struct LossSummary {
 // Without what left the window of a flight recorder, which is no loss.
 LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& losses);
 
-// "It reaches 12.345 s; at most the next 25 ms of each of 4 threads are lost"
+// "It reaches 12.3 s; at most the next 25.0 ms of each of 4 threads are lost"
 std::string unfinished_text(Nanoseconds reach, Nanoseconds flush, std::size_t threads);
 
 }  // namespace telltale::tell

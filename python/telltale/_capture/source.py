@@ -1,0 +1,27 @@
+"""What feeds the recorder: the interface of a source, and what a recording wants of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to record besides operators and annotations."""
+
+    shapes: bool = False
+    memory: bool = False
+    stacks: bool = False
+    modules: bool = False
+    find_steps: bool = False
+    python_call_budget: int = 5_000_000
+
+
+class Source(Protocol):
+    """One way to learn what the process does. Started once the recorder has begun, stopped before it ends; each looks
+    itself whether it is wanted. A source that was not started may be stopped."""
+
+    def start(self, wanted: Wanted, /) -> None: ...
+
+    def stop(self) -> None: ...
