@@ -1,6 +1,7 @@
 // telltale analyze TRACE: why it is slow, and what each fix would buy.
 #include "answers/analyze.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "answers/explain.h"
@@ -75,6 +76,7 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
 
 }  // namespace
 
-const Command commands::analyze = {"analyze", "Say why it is slow, at which line, and what each fix would buy", declare};
+const Command commands::analyze = {"analyze", "Say why it is slow, at which line, and what each fix would buy",
+                                   declare};
 
 }  // namespace telltale::cli

@@ -1,7 +1,6 @@
 // What a command of the program is: a name, and a function that declares its words and does its work.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
 #include <string>
@@ -10,6 +9,12 @@
 
 #include "base/error.h"
 #include "formats/input/read_options.h"
+
+// Whoever declares or reads options includes CLI11 itself: parsing it takes seconds.
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace telltale::cli {
 

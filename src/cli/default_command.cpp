@@ -1,5 +1,6 @@
 #include "cli/default_command.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <system_error>

@@ -2,9 +2,12 @@
 // that a command runs are that program's.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace telltale::cli {
 

@@ -1,6 +1,7 @@
 // telltale info TRACE: what the trace holds.
 #include "answers/info.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/command.h"

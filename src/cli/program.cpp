@@ -1,5 +1,6 @@
 #include "cli/program.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <exception>
@@ -23,7 +24,9 @@ int fail(std::string_view sentence) {
   return kCouldNotWork;
 }
 
-const CLI::App& default_command(const CLI::App& app) { return *app.get_subcommand(std::string(commands::analyze.name)); }
+const CLI::App& default_command(const CLI::App& app) {
+  return *app.get_subcommand(std::string(commands::analyze.name));
+}
 
 std::string no_such_word(const std::string& word, const std::vector<std::string>& commands) {
   const bool looks_like_path = word.find_first_of("./") != std::string::npos;

@@ -1,6 +1,7 @@
 // telltale top TRACE: what took the time, as torch.profiler's key_averages() has it.
 #include "answers/top.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/command.h"

@@ -1,4 +1,5 @@
 // telltale whatif TRACE: what a step would take if parts of it were gone, faster or slower.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "answers/change_words.h"

@@ -30,14 +30,14 @@ static_assert(described_member_count<ThreeMembers>() == 2);
 static_assert(!describes_all_members<ThreeMembers>);  // one is forgotten
 
 TEST(Descriptions, let_a_slice_keep_every_member_of_every_detail) {
-  const Trace whole = testing::trace_with_all_details();
+  const Trace whole = trace_with_all_details();
   const Trace part = slice(whole, selection_of(whole, {150, 300}));
   ASSERT_EQ(part.events.size(), 1u);
   for_each_side_table([&](const TableInfo& info, auto table_of, auto description) {
     if (info.is_worked_out) return;
     ASSERT_EQ(table_of(part).size(), 1u) << info.name;
     const auto meaning = [&](const Trace& trace, std::size_t i) {
-      return testing::meaning_of(trace, table_of(trace).row(i), description);
+      return meaning_of(trace, table_of(trace).row(i), description);
     };
     EXPECT_EQ(meaning(part, 0), meaning(whole, 1)) << info.name;
     EXPECT_NE(meaning(part, 0), meaning(whole, 0)) << info.name;

@@ -52,18 +52,16 @@ struct ChangedRow {
 };
 
 TEST(CompareTraces, finds_equal_ones_equal) {
-  EXPECT_EQ(
-      difference(telltale::testing::trace_with_all_details(), telltale::testing::trace_with_all_details(), "a", "b"),
-      "");
+  EXPECT_EQ(difference(trace_with_all_details(), trace_with_all_details(), "a", "b"), "");
 }
 
 TEST(CompareTraces, notices_another_value_in_any_column_of_any_side_table) {
-  const Trace expected = telltale::testing::trace_with_all_details();
+  const Trace expected = trace_with_all_details();
   for_each_side_table([&](const TableInfo& info, auto table_of, auto description) {
     if (info.is_worked_out) return;
     int columns = 1;
     for (int wanted = 0; wanted < columns; ++wanted) {
-      Trace trace = telltale::testing::trace_with_all_details();
+      Trace trace = trace_with_all_details();
       auto& table = table_of(trace);
       auto row = table.row(1);
       ColumnChange change{wanted};

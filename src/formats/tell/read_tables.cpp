@@ -60,7 +60,7 @@ class TableReader {
   // Calls `take(columns, row)` for each row of a chunk or of a table. Flat, so that nothing of a row's description is
   // left in the loop.
   template <typename Take>
-  [[gnu::flatten]] void read_chunk(const TableChunk& chunk, Take take) {
+  TELLTALE_INLINE_CALLS void read_chunk(const TableChunk& chunk, Take take) {
     ColumnReader columns(chunk.columns, chunks_.counts());
     for (std::uint64_t i = 0; i < chunk.rows; ++i) {
       columns.begin_row();

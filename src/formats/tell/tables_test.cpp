@@ -295,7 +295,7 @@ TEST(Tables, of_any_bytes_do_no_harm) {
 }
 
 TEST(Tables, keep_every_column_of_every_detail) {
-  const Trace before = telltale::testing::trace_with_all_details();
+  const Trace before = trace_with_all_details();
   MemorySink sink;
   TextWriter out(sink);
   write(before, out, {});
@@ -306,8 +306,8 @@ TEST(Tables, keep_every_column_of_every_detail) {
     ASSERT_EQ(table_of(*after).size(), table_of(before).size()) << info.name;
     for (std::size_t i = 0; i < table_of(before).size(); ++i) {
       EXPECT_EQ(table_of(*after).event(i), table_of(before).event(i)) << info.name;
-      EXPECT_EQ(telltale::testing::meaning_of(*after, table_of(*after).row(i), description),
-                telltale::testing::meaning_of(before, table_of(before).row(i), description))
+      EXPECT_EQ(meaning_of(*after, table_of(*after).row(i), description),
+                meaning_of(before, table_of(before).row(i), description))
           << info.name;
     }
   });

@@ -88,7 +88,7 @@ class TableWriter {
 
   // Rows 0 to `rows`, in as many chunks as it takes. Flat, so that nothing of a row's description is left in the loop.
   template <typename Put, typename BeginChunk>
-  [[gnu::flatten]] void write_rows(TableId table, std::size_t rows, Put put, BeginChunk begin_chunk) {
+  TELLTALE_INLINE_CALLS void write_rows(TableId table, std::size_t rows, Put put, BeginChunk begin_chunk) {
     std::size_t first = 0;
     while (first < rows && !out_.has_failed()) {
       std::size_t row = first;

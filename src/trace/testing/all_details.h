@@ -13,7 +13,7 @@
 #include "trace/row_ids.h"
 #include "trace/trace.h"
 
-namespace telltale::testing {
+namespace telltale {
 
 // Sets each column of a row to another value, none of them the default. Texts and shared rows are new ones of a trace.
 template <typename Row>
@@ -114,4 +114,4 @@ inline Trace trace_with_all_details() {
   return trace;
 }
 
-}  // namespace telltale::testing
+}  // namespace telltale
