@@ -3,6 +3,7 @@
 Users have :mod:`telltale.torch` and the command ``telltale record``; this is what both rest on.
 """
 
-from telltale._capture.recording import Recording, Wanted
+from telltale._capture.recording import Recording
+from telltale._capture.source import Wanted
 
 __all__ = ["Recording", "Wanted"]

@@ -36,7 +36,8 @@ def after_torch(values: dict[str, Any]) -> None:
     """Starts the recording."""
     global _recording
     from telltale import _recorder
-    from telltale._capture.recording import Recording, Wanted
+    from telltale._capture.recording import Recording
+    from telltale._capture.source import Wanted
 
     told = Attachment(values)
     wanted = Wanted(shapes=told.shapes, memory=told.memory, stacks=told.stacks, modules=True, find_steps=True)

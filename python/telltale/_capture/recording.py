@@ -93,6 +93,15 @@ class Recording:
         for source in self._sources:
             source.start(self.wanted)
 
+    def toggle_operators(self, is_on: bool) -> None:
+        """Leaves operators out for a while, or takes them in again; the rest goes on."""
+        for source in self._sources:
+            if isinstance(source, OperatorWatch):
+                if is_on:
+                    source.start(self.wanted)
+                else:
+                    source.stop()
+
     def stop(self) -> dict[str, int]:
         """The file is complete when it returns; how much was recorded and lost."""
         if not self._is_started:

@@ -12,7 +12,6 @@ import torch.autograd.profiler as autograd_profiler
 from torch.profiler import ProfilerActivity
 
 from telltale._capture import Recording, Wanted
-from telltale._capture.adapter import load_adapter
 from telltale.torch import _rows
 from telltale.torch._files import RecordingFiles
 from telltale.torch._reader import core
@@ -120,10 +119,7 @@ class RecordedProfile(autograd_profiler.profile):
     def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[ProfilerActivity]) -> None:
         if self._recording is None or ProfilerActivity.CPU not in set(activities):
             return
-        if enabled:
-            load_adapter().start(self._recording.wanted.adapter_options())
-        else:
-            load_adapter().stop()
+        self._recording.toggle_operators(enabled)
 
     # ---- Results ----
 
