@@ -70,13 +70,15 @@ class BufferPool {
   struct Partial {
     Buffer* buffer = nullptr;
     const unsigned char* end = nullptr;
+    bool has_full_before = false;  // buffers that the thread filled earlier are still in the queue
   };
   // Calls `visit(thread, partial)` for each living thread, without the mutex.
   template <typename Visit>
   void for_each_thread(Visit visit) {
     Lock lock(mutex_);
     for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) {
-      const Partial partial{thread->buffer, thread->cursor.load(std::memory_order_acquire)};
+      const std::uint32_t present = thread->buffer != nullptr ? 1 : 0;
+      const Partial partial{thread->buffer, thread->cursor.load(std::memory_order_acquire), thread->buffers > present};
       pinned_ = partial.buffer;
       pinned_thread_ = thread;
       mutex_.unlock();

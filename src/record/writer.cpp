@@ -130,13 +130,22 @@ void Writer::write_full_buffers() {
 
 void Writer::write_partial_buffers() {
   const std::uint64_t now = ticks_now(), long_ago = ticks_ago(kLongOpenNs);
-  pool.for_each_thread([&](ThreadState& thread, BufferPool::Partial partial) {
-    if (partial.buffer != nullptr && partial.buffer->written < partial.end) {
+  // A thread can fill its buffer while others are written. What it filled goes first: a file that ends here has no
+  // gaps, and what is flushed is all that was emitted before. A thread that is always faster waits for the next time.
+  constexpr int kMostRounds = 16;
+  bool is_behind = true;
+  for (int round = 0; is_behind && round < kMostRounds; ++round) {
+    if (round > 0) write_full_buffers();
+    is_behind = false;
+    pool.for_each_thread([&](ThreadState&, BufferPool::Partial partial) {
+      is_behind |= partial.has_full_before;
+      if (partial.has_full_before || partial.buffer == nullptr || partial.buffer->written >= partial.end) return;
       write(*partial.buffer, partial.buffer->written, partial.end, 0);
       partial.buffer->written = const_cast<unsigned char*>(partial.end);
-    }
-    file_.add_open_scopes(thread, now, long_ago, names);
-  });
+    });
+  }
+  pool.for_each_thread(
+      [&](ThreadState& thread, BufferPool::Partial) { file_.add_open_scopes(thread, now, long_ago, names); });
   file_.add_calibration(calibrate());
   file_.add_losses();
 }
