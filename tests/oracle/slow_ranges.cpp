@@ -48,6 +48,7 @@ void check_row(const SlowRow& row, Anomalies& anomalies) {
     range.check(k32Bits, {"registers per thread", "shared memory", "est. achieved occupancy %"});
   if (row.kind == Kind::kMemcpy || row.kind == Kind::kMemset) range.check(k64Bits, {"bytes"});
   if (row.kind == Kind::kSync) range.check(k64Bits, {"wait_on_stream", "wait_on_cuda_event_id"});
+  if (range.has("Source path")) range.check(k32Bits, {"Source line"});
   if (range.has("Collective name"))
     range.check(k64Bits, {"In msg nelems", "Out msg nelems", "Group size", "Rank", "Src Rank", "Dst Rank", "Seq"});
 }
