@@ -36,7 +36,8 @@ GraphBuilder::GraphBuilder(StepGraph& graph, const StepTiming& timing, const std
       trace_(*graph.trace_),
       timing_(timing),
       host_work_(host_work),
-      window_{timing.steps.front().host.begin, timing.steps.back().host.end} {}
+      window_{timing.steps.front().host.begin, timing.steps.back().host.end},
+      full_queue_(trace_) {}
 
 void GraphBuilder::build() {
   find_launches();
@@ -44,6 +45,7 @@ void GraphBuilder::build() {
   const std::vector<TrackId> threads = launching_threads(trace_, window_);
   for (const std::vector<TrackId>& lane : independent_lanes(trace_, threads, window_, host_work_)) add_lane(lane);
   graph_.streams_ = static_cast<std::uint32_t>(by_stream_.size());
+  graph_.queue_capacity_ = full_queue_.capacity();
   graph_.steps_ = static_cast<std::int64_t>(timing_.steps.size());
 }
 
@@ -65,16 +67,14 @@ void GraphBuilder::find_launches() {
 void GraphBuilder::measure_typical_delays() {
   const Events& events = trace_.events;
   std::vector<Nanoseconds> after_previous, after_launch;
-  std::unordered_map<TrackId, Nanoseconds> stream_end;
   std::size_t telling = 0, blocking = 0;
   for (const auto& [call, work] : launches_) {
-    const auto previous = stream_end.find(events.track[work]);
+    const std::optional<Nanoseconds> previous = end_before(work);
     const Nanoseconds begun = events.start[call];
-    if (previous != stream_end.end() && previous->second > events.end(call) && events.start[work] >= previous->second)
-      after_previous.push_back(events.start[work] - previous->second);
-    else if ((previous == stream_end.end() || previous->second < begun) && events.start[work] >= begun)
+    if (previous && *previous > events.end(call) && events.start[work] >= *previous)
+      after_previous.push_back(events.start[work] - *previous);
+    else if ((!previous || *previous < begun) && events.start[work] >= begun)
       after_launch.push_back(events.start[work] - begun);
-    stream_end[events.track[work]] = events.end(work);
     if (events.kind[work] != Kind::kKernel || events.duration[work] < StepGraph::kTellingKernel) continue;
     ++telling;
     if (events.end(work) <= events.end(call)) ++blocking;
@@ -103,6 +103,7 @@ void GraphBuilder::add_lane(const std::vector<TrackId>& threads) {
     node.begins_step = next_step < timing_.steps.size() && timing_.steps[next_step].host.begin < segment.when.end;
     if (node.begins_step) ++next_step;
     add_works(node, segment, launches, next_launch);
+    add_wait_for_room(node, segment);
     add_wait(node, segment);
     lane.push_back(node);
   }
@@ -142,6 +143,7 @@ void GraphBuilder::add_work(const Launch& launch, Nanoseconds node_begin) {
     if (start - events.start[launch.call] > typical_after_launch_ + kPromptly)
       find_dependency(work, start, previous_end);
   }
+  last_stream_ = work.stream;
   stream.push_back(static_cast<std::uint32_t>(graph_.works_.size()));
   graph_.works_.push_back(work);
 }
@@ -175,6 +177,17 @@ void GraphBuilder::find_dependency(StepGraph::Work& work, Nanoseconds start, Nan
   work.after_other = start - latest;
   work.after_previous = std::min(work.after_previous, typical_after_previous_);
   work.after_launch = std::min(work.after_launch, typical_after_launch_);
+}
+
+// All launches need room; calls that only record or await an event are seen to need it where they waited.
+void GraphBuilder::add_wait_for_room(StepGraph::HostNode& node, const HostSegment& segment) {
+  if (segment.event == kNoEvent) return;
+  const Nanoseconds* own = full_queue_.own_time_of(segment.event);
+  if (own != nullptr) node.own = std::min(node.own, *own);
+  if (node.work_count > 0)
+    node.queue = graph_.works_[node.first_work].stream;
+  else if (own != nullptr && !by_stream_.empty())
+    node.queue = last_stream_;
 }
 
 void GraphBuilder::add_wait(StepGraph::HostNode& node, const HostSegment& segment) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/host_timeline.h"
+#include "replay/full_queue.h"
 #include "replay/step_graph.h"
 
 namespace telltale {
@@ -31,6 +32,7 @@ class GraphBuilder {
   std::optional<Nanoseconds> end_before(EventId work) const;
   void find_dependency(StepGraph::Work& work, Nanoseconds start, Nanoseconds previous_end);
   void add_wait(StepGraph::HostNode& node, const HostSegment& segment);
+  void add_wait_for_room(StepGraph::HostNode& node, const HostSegment& segment);
   Nanoseconds time_to_launch(const StepGraph::HostNode& node, Nanoseconds begin) const;
   std::uint32_t awaited_work(Interval call) const;
   bool blocks(const StepGraph::HostNode& node, const HostSegment& segment) const;
@@ -41,11 +43,13 @@ class GraphBuilder {
   const StepTiming& timing_;
   const std::vector<HostWork>& host_work_;
   Interval window_;
+  FullQueue full_queue_;
   std::vector<Launch> launches_;            // within the window, by call and then by start of the work
   Nanoseconds typical_after_previous_ = 0;  // medians of the trace
   Nanoseconds typical_after_launch_ = 0;
   std::vector<std::vector<std::uint32_t>> by_stream_;  // works so far, by stream
   std::unordered_map<TrackId, std::uint32_t> stream_of_track_;
+  std::uint32_t last_stream_ = 0;  // of the last work
 };
 
 }  // namespace telltale

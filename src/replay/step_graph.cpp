@@ -1,6 +1,7 @@
 #include "replay/step_graph.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "replay/graph_builder.h"
 
@@ -21,6 +22,24 @@ constexpr double kLongestObservedStretch = 100'000;
 
 }  // namespace
 
+namespace {
+
+// When the launches that wait in the queue of one stream begin.
+class LaunchQueueClock {
+ public:
+  explicit LaunchQueueClock(std::uint32_t capacity) : begins_(capacity) {}
+
+  // From when on there is room for another launch.
+  Nanoseconds has_room_from() const { return launches_ < begins_.size() ? 0 : begins_[launches_ % begins_.size()]; }
+  void add(Nanoseconds begin) { begins_[launches_++ % begins_.size()] = begin; }
+
+ private:
+  std::vector<Nanoseconds> begins_;  // of the last launches, the oldest at launches_ % size
+  std::size_t launches_ = 0;
+};
+
+}  // namespace
+
 // One replay: clocks of lanes and streams that advance node by node.
 class Simulation {
  public:
@@ -29,7 +48,8 @@ class Simulation {
         edit_(edit),
         lanes_(graph.lanes_.size()),
         stream_end_(graph.streams_, 0),
-        work_end_(graph.works_.size(), 0) {}
+        work_end_(graph.works_.size(), 0),
+        queues_(graph.streams_, LaunchQueueClock(graph.queue_capacity_)) {}
 
   ReplayedStep run() {
     const Nanoseconds rounds = std::clamp(1 + kStepsUntilSteady / graph_.steps_, kLeastRounds, kMostRounds);
@@ -80,13 +100,15 @@ class Simulation {
 
   void run_node(LaneClock& lane, const StepGraph::HostNode& node) {
     if (node.begins_step) begin_step(lane);
-    for (std::uint32_t i = 0; i < node.work_count; ++i) run_work(node.first_work + i, lane.now);
+    const bool is_gone = factor(node.event) == 0;
+    if (node.queue != StepGraph::kNone && !is_gone) lane.now = std::max(lane.now, queues_[node.queue].has_room_from());
+    run_works(node, lane.now);
     const Nanoseconds own = own_time(lane, node);
     lane.now += own;
     lane.busy += own;
     if (node.wait == StepGraph::kNone) return;
     if (!edit_.is_free_of_waiting.empty() && edit_.is_free_of_waiting[node.event]) return;
-    if (factor(node.event) == 0) return;
+    if (is_gone) return;
     const StepGraph::Wait& wait = graph_.waits_[node.wait];
     lane.now = std::max(lane.now, work_end_[wait.work] + wait.tail);
   }
@@ -100,16 +122,30 @@ class Simulation {
     device_busy_ += edit_.added_device_ns;
   }
 
-  void run_work(std::uint32_t index, Nanoseconds node_begin) {
+  // The works of one call take the room of one launch; those of a graph that an edit makes take none.
+  void run_works(const StepGraph::HostNode& node, Nanoseconds begin) {
+    bool is_queued = false;
+    for (std::uint32_t i = node.first_work; i < node.first_work + node.work_count; ++i) {
+      const std::optional<Nanoseconds> start = run_work(i, begin);
+      if (!start || is_queued || is_graph_node(graph_.works_[i].event)) continue;
+      queues_[graph_.works_[i].stream].add(*start);
+      is_queued = true;
+    }
+  }
+
+  bool is_graph_node(EventId work) const { return !edit_.is_graph_node.empty() && edit_.is_graph_node[work]; }
+
+  // When it begins; nothing for work that is gone.
+  std::optional<Nanoseconds> run_work(std::uint32_t index, Nanoseconds node_begin) {
     const StepGraph::Work& work = graph_.works_[index];
     const float scale = factor(work.event);
     if (scale == 0) {
       work_end_[index] = stream_end_[work.stream];
-      return;
+      return {};
     }
-    const bool is_graph_node = !edit_.is_graph_node.empty() && edit_.is_graph_node[work.event];
-    Nanoseconds start = is_graph_node ? node_begin : node_begin + work.after_launch;
-    const Nanoseconds delay = is_graph_node ? std::min(work.after_previous, kGraphNodeDelay) : work.after_previous;
+    const bool is_in_graph = is_graph_node(work.event);
+    Nanoseconds start = is_in_graph ? node_begin : node_begin + work.after_launch;
+    const Nanoseconds delay = is_in_graph ? std::min(work.after_previous, kGraphNodeDelay) : work.after_previous;
     if (stream_end_[work.stream] > 0) start = std::max(start, stream_end_[work.stream] + delay);
     if (work.other != StepGraph::kNone) start = std::max(start, work_end_[work.other] + work.after_other);
     const auto duration = static_cast<Nanoseconds>(static_cast<double>(work.duration) * scale);
@@ -118,6 +154,7 @@ class Simulation {
     covered_ = std::max(covered_, end);
     work_end_[index] = end;
     stream_end_[work.stream] = std::max(stream_end_[work.stream], end);
+    return start;
   }
 
   Nanoseconds own_time(LaneClock& lane, const StepGraph::HostNode& node) const {
@@ -152,6 +189,7 @@ class Simulation {
   const Edit& edit_;
   std::vector<LaneClock> lanes_;
   std::vector<Nanoseconds> stream_end_, work_end_;
+  std::vector<LaunchQueueClock> queues_;  // by stream
   Nanoseconds covered_ = 0, device_busy_ = 0;
 };
 

@@ -3,8 +3,8 @@
 // Nodes are stretches of host time with one innermost event, and device work. A stretch follows the one before it, on
 // its thread or on the thread that handed over to it (see host_timeline.h). Device work follows its launch, what is
 // before it on its stream, and work of another stream where that explains why it began no sooner. A waiting call ends
-// behind the device work that it waits for. Delays that none of this explains are kept as they were recorded, so that a
-// replay without an edit gives the recorded step.
+// behind the device work that it waits for, and a launch waits for room in the queue of its stream. Delays that none of
+// this explains are kept as they were recorded, so that a replay without an edit gives the recorded step.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,7 @@ class StepGraph {
     Nanoseconds own = 0;                           // without waiting
     EventId event = kNoEvent;                      // the innermost one, or kNoEvent
     std::uint32_t wait = kNone;                    // index of waits_
+    std::uint32_t queue = kNone;                   // the stream in whose queue it needs room
     std::uint32_t first_work = 0, work_count = 0;  // what it launches, in works_
     bool begins_event = false;                     // the first stretch of its event
     bool begins_step = false;
@@ -73,6 +74,7 @@ class StepGraph {
   std::vector<Work> works_;                   // of each node together, in order of launch
   std::vector<Wait> waits_;
   std::uint32_t streams_ = 0;
+  std::uint32_t queue_capacity_ = 0;  // launches of a stream that can wait until it begins them
   std::int64_t steps_ = 1;
   bool is_launch_blocking_ = false;
 };
