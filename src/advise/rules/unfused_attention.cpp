@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "advise/facts.h"
+#include "advise/models/attention_model.h"
 #include "advise/patterns/device_work.h"
 #include "advise/patterns/forward_stretch.h"
 #include "advise/rule.h"
@@ -17,7 +18,7 @@ namespace {
 struct WrittenAttention {
   ForwardStretch stretch;                        // from the first product to the end of the second
   EventId first_product, softmax, last_product;  // operators; products with what surrounds them (aten::matmul, einsum)
-  double flops = 0;                              // of the forward pass; 0 without shapes
+  std::optional<AttentionSize> size;             // nothing without shapes
 };
 
 // Kernels between a product and the softmax: scale, mask, bias, casts, dropout.
@@ -33,7 +34,6 @@ Part part_of(std::string_view op) {
 // [batch, rows, inner] × [batch, inner, columns]
 struct BatchedProduct {
   double batch = 0, rows = 0, inner = 0, columns = 0;
-  double flops() const { return 2 * batch * rows * inner * columns; }
 };
 
 std::optional<BatchedProduct> product_of(const Trace& trace, EventId op) {
@@ -54,6 +54,16 @@ bool fits(const Trace& trace, EventId first, EventId softmax, EventId last) {
   return elements == scores->batch * scores->rows * scores->columns &&
          (elements == mixed->batch * mixed->rows * mixed->inner ||
           elements == mixed->batch * mixed->inner * mixed->columns);
+}
+
+// Whether an operator takes a mask with a row for each query that all heads share: who attends to what, not where the
+// padding is nor how far apart two positions are. Such masks are causal.
+bool has_mask_of_rows(const Trace& trace, EventId op, const BatchedProduct& scores) {
+  return std::ranges::any_of(tensor_shapes(texts_of(trace, op).shapes), [&](const Shape& shape) {
+    return shape.size() >= 2 && static_cast<double>(shape.end()[-2]) == scores.rows &&
+           static_cast<double>(shape.back()) == scores.columns && (shape.size() == 2 || shape.end()[-3] == 1) &&
+           elements_of(shape) < scores.batch * scores.rows * scores.columns;
+  });
 }
 
 // Finds attentions in the order of their softmax. None within scaled_dot_product_attention, which may write attention
@@ -111,8 +121,12 @@ class Search {
     attention.softmax = softmax;
     attention.last_product = outermost_operator_apart(trace, mixed, softmax);
     attention.stretch = {attention.first_product, subtree_end(trace, attention.last_product)};
-    for (const EventId op : {scores, mixed})
-      if (const std::optional<BatchedProduct> product = product_of(trace, op)) attention.flops += product->flops();
+    if (const std::optional<BatchedProduct> product = product_of(trace, scores)) {
+      attention.size = AttentionSize{product->batch, product->rows, product->columns, product->inner, false};
+      for (EventId op = attention.first_product; op < softmax && product->rows > 1; ++op)
+        if (trace.events.kind[op] == Kind::kOperator && has_mask_of_rows(trace, op, *product))
+          attention.size->is_causal = true;
+    }
     found_.push_back(attention);
   }
 
@@ -122,31 +136,42 @@ class Search {
   std::vector<WrittenAttention> found_;
 };
 
-// What fused attention reached of the peak in 16 bits, or of a third of that of TF32, with which it computes fp32: 0.25
-// to 0.5 in training, forward and backward.
-constexpr double kReachedShare = 0.3;
-constexpr double kProductsForFp32 = 3;
-// Operations of the backward pass for each one of the forward pass, whose scores it computes again.
-constexpr double kBackwardWork = 2.5;
-// Without shapes or peaks; 0.12 of it was left of a GPT-2's.
-constexpr double kTimeLeft = 0.2;
 constexpr double kUncertainty = 0.2;
 
-// Operations a second of fused attention; 0 when not known.
-double fused_flops(const Facts& facts) {
-  const auto& peaks = facts.diagnosis.kernels.peaks;
-  if (!peaks) return 0;
-  const bool is_16_bits = std::ranges::any_of(facts.diagnosis.kernels.calls, [](const DeviceCall& call) {
-    return call.work == WorkClass::kMatmul &&
-           (call.traits.precision == Precision::kBf16 || call.traits.precision == Precision::kFp16);
-  });
-  return kReachedShare * (is_16_bits ? peaks->half_flops : peaks->tf32_flops / kProductsForFp32);
+// What an attention's kernels take, and how its products multiply.
+struct TimeOfKernels {
+  Nanoseconds all = 0, products = 0;
+  bool is_in_16_bits = false;
+};
+
+TimeOfKernels time_of(const Facts& facts, const std::vector<EventId>& kernels) {
+  const std::vector<DeviceCall>& calls = facts.diagnosis.kernels.calls;
+  TimeOfKernels time;
+  for (const EventId kernel : kernels) {
+    const Nanoseconds duration = facts.trace.events.duration[kernel];
+    time.all += duration;
+    const auto call = std::ranges::lower_bound(calls, kernel, {}, &DeviceCall::event);
+    if (call == calls.end() || call->event != kernel || call->work != WorkClass::kMatmul) continue;
+    time.products += duration;
+    time.is_in_16_bits =
+        time.is_in_16_bits || call->traits.precision == Precision::kBf16 || call->traits.precision == Precision::kFp16;
+  }
+  return time;
 }
 
-// The share of `total`, the time of an attention's kernels, that fused ones would take.
-double left_when_fused(double flops, double flops_per_second, Nanoseconds total) {
-  if (flops <= 0 || flops_per_second <= 0) return kTimeLeft;
-  return std::min(1.0, flops / flops_per_second * 1e9 / static_cast<double>(total));
+// The share of its kernels' time that fused ones would take. Without shapes or peaks, that of the products: the fused
+// kernel multiplies as much, and next to nothing else.
+double left_when_fused(const Facts& facts, const WrittenAttention& attention, const TimeOfKernels& time,
+                       bool has_backward) {
+  const auto& peaks = facts.diagnosis.kernels.peaks;
+  double seconds = 0;
+  if (peaks && attention.size) {
+    seconds = fused_attention_seconds(*attention.size, AttentionPass::kForward, time.is_in_16_bits, *peaks);
+    if (has_backward)
+      seconds += fused_attention_seconds(*attention.size, AttentionPass::kBackward, time.is_in_16_bits, *peaks);
+  }
+  const double left = seconds > 0 ? seconds * 1e9 : static_cast<double>(time.products);
+  return std::min(1.0, left / static_cast<double>(time.all));
 }
 
 bool is_of_product(std::string_view backward_op) {
@@ -164,13 +189,11 @@ std::vector<Finding> find(const Facts& facts) {
 
   Edit edit = facts.unobserved;
   CallSum kernels(facts);
-  const double flops_per_second = fused_flops(facts), work_of_both = backward.empty() ? 1 : 1 + kBackwardWork;
   for (std::size_t i = 0; i < attentions.size(); ++i) {
     const WrittenAttention& attention = attentions[i];
-    Nanoseconds total = 0;
-    for (const EventId kernel : work[i]) total += trace.events.duration[kernel];
-    if (total <= 0) continue;
-    const double left = left_when_fused(work_of_both * attention.flops, flops_per_second, total);
+    const TimeOfKernels time = time_of(facts, work[i]);
+    if (time.all <= 0) continue;
+    const double left = left_when_fused(facts, attention, time, !backward.empty());
     for (const EventId kernel : work[i]) {
       kernels.add(kernel);
       edit.scale_event(trace, kernel, static_cast<float>(left));
@@ -207,8 +230,9 @@ Rule rules::unfused_attention() {
                         "with little in between, and their backward operators.",
            .needs = "CPU and CUDA activities; shapes, to check that the three fit together and to know what a fused "
                     "kernel costs.",
-           .saving = "The steps are replayed with these kernels at what fused attention takes, and without the host's "
-                     "time for everything but the products.",
+           .saving = "The steps are replayed with these kernels at what fused attention takes for tensors of these "
+                     "sizes, half of it under a causal mask, and without the host's time for everything but the "
+                     "products. Without shapes, fused attention is taken to need as long as the products alone.",
            .held = "Predicted and measured savings, in percent of the step: 57 and 66 (own_attention), 19 and 21 "
                    "(eager_attention).",
            .fixes = {"sdpa"}},
