@@ -49,6 +49,18 @@ TEST(ChannelsLastRule, norms_run_at_half_of_their_roofline) {
   EXPECT_NEAR(likely_ms(findings[0]), 2 + 2 + 10 - 2 * 1.79, 0.05);
 }
 
+// cuDNN has no kernels for it: 0.3 of the roofline.
+TEST(ChannelsLastRule, norms_in_bfloat16_reach_less) {
+  const KernelSketch norm = {.op = "aten::native_batch_norm",
+                             .name = "void at::native::batch_norm_transform_input_kernel<c10::BFloat16, float>",
+                             .duration = 10 * kMillisecond,
+                             .shapes = "[[128,64,512,512],[64],[64],[64],[64],[],[],[]]",
+                             .types = R"(["c10::BFloat16","float","float","float","float","","",""])"};
+  const std::vector<Finding> findings = findings_of(training(2 * kMillisecond, norm), "channels_last");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 2 + 2 + 10 - 1.79 / 0.3, 0.05);
+}
+
 TEST(ChannelsLastRule, is_silent_about_norms_alone_and_about_few_conversions) {
   EXPECT_TRUE(findings_of(training(300 * kMicrosecond, kNormWithoutShapes), "channels_last").empty());
 }
