@@ -39,10 +39,11 @@ bool multiplies(const DeviceCall& call);
 // Whether a call multiplies in fp32 or TF32, so that autocast would change it.
 bool multiplies_in_32_bits(const DeviceCall& call);
 
-// The step under torch.autocast in bfloat16. Products, convolutions and attention get shorter. What moves memory does
-// so only in convolutional networks, where tensors stay in 16 bits from one convolution to the next; batch norms with
-// the channels first lose cuDNN's kernels and take longer. Each product brings casts of its inputs and weights, and of
-// their gradients: on the device they move memory, on the host each is one more launch.
+// The step under torch.autocast in bfloat16. Products, convolutions and attention get shorter, and so does what moves
+// memory: by half in convolutional networks, where tensors stay in 16 bits from one convolution to the next, by less
+// elsewhere. Norms, softmaxes and losses stay in fp32; batch norms with the channels first lose cuDNN's kernels and
+// take longer. Each product brings casts of its inputs and weights, and of their gradients: on the device they move
+// memory, on the host each is one more launch.
 Edit under_autocast(const Facts& facts);
 
 }  // namespace telltale
