@@ -146,20 +146,28 @@ void CompileModel::find_chains() {
   end_run();
 }
 
+// What a kernel would take by itself, written by a compiler: as long as now, or what its tensors need; in nanoseconds.
+double CompileModel::compiled_alone(const DeviceCall& call) const {
+  const auto now = static_cast<double>(facts_.trace.events.duration[call.event]);
+  const bool is_norm = call.work == WorkClass::kNormalization;
+  const double as_now = (is_norm ? kNormsLeft : 1) * now;
+  if (!call.roofline_seconds || *call.roofline_seconds <= 0) return as_now;
+  return std::min(as_now, *call.roofline_seconds * 1e9 / (is_norm ? kReachedByNorms : kReachedByFused));
+}
+
 void CompileModel::add_chain(const std::vector<const DeviceCall*>& run) {
   if (run.size() < 2) return;
   FusedChain chain;
-  double left = 0;
-  Nanoseconds longest = 0;  // of those that are no norms
+  double left = 0, longest = 0;  // the latter of those that are no norms
   for (const DeviceCall* call : run) {
-    const Nanoseconds duration = facts_.trace.events.duration[call->event];
     const bool is_norm = call->work == WorkClass::kNormalization;
+    const double alone = compiled_alone(*call);
     chain.kernels.push_back(call->event);
-    chain.total += duration;
-    left += (is_norm ? kNormsLeft : kOthersLeft) * static_cast<double>(duration);
-    if (!is_norm) longest = std::max(longest, duration);
+    chain.total += facts_.trace.events.duration[call->event];
+    left += (is_norm ? 1 : kOthersLeft) * alone;
+    if (!is_norm) longest = std::max(longest, alone);
   }
-  chain.fused = static_cast<Nanoseconds>(left + (kLongestLeft - kOthersLeft) * static_cast<double>(longest));
+  chain.fused = static_cast<Nanoseconds>(left + (kLongestLeft - kOthersLeft) * longest);
   chains_.push_back(std::move(chain));
 }
 

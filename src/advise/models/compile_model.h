@@ -26,6 +26,10 @@ class CompileModel {
   // Of the kernels that become one, this share of the longest remains, and of the others; norms read their tensor more
   // than once, fused or not.
   static constexpr double kLongestLeft = 0.9, kOthersLeft = 0.12, kNormsLeft = 0.6;
+  // What compiled kernels reach of the roofline, where torch's own are slower: those that broadcast and cast, 0.2 in
+  // llama_eager_attention, whose plain ones reach 0.9; and batch norms with the channels first, whose compiled form
+  // reads its tensor once more in either pass (from it the 64 % that nchw_half gained came out as 61).
+  static constexpr double kReachedByFused = 0.8, kReachedByNorms = 0.4;
   // What remains of the host's time for operators, Python and launches in a compiled region: 0.36 to 0.67 of it in
   // seven programs whose host was the bottleneck.
   static constexpr float kHostLeft = 0.5F;
@@ -78,6 +82,7 @@ class CompileModel {
   double waits_within_forward() const;
   bool has_changing_shapes() const;
   void add_chain(const std::vector<const DeviceCall*>& run);
+  double compiled_alone(const DeviceCall& call) const;
   void keep(EventId root);
   bool is_shortened(EventId event) const;
   void fuse_chains(Edit& edit) const;
