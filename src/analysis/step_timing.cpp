@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/full_queue.h"
 #include "analysis/host_work.h"
 
 namespace telltale {
@@ -110,11 +111,14 @@ void place_device_work(const Trace& trace, StepTiming& timing) {
     }
     work.push_back({events.start[event], events.end(event)});
   }
+  std::vector<Interval> of_all_steps;
   for (std::size_t i = 0; i < timing.steps.size(); ++i) {
     const std::vector<Interval> work = united(std::move(busy[i]));
     timing.steps[i].device_busy = total_length(work);
     if (!work.empty()) timing.steps[i].device = {work.front().begin, work.back().end};
+    of_all_steps.insert(of_all_steps.end(), work.begin(), work.end());
   }
+  timing.device_period = total_length(united(std::move(of_all_steps))) / static_cast<Nanoseconds>(timing.steps.size());
 }
 
 Nanoseconds median(std::vector<Nanoseconds> values) {
@@ -137,28 +141,28 @@ void measure_on_device(StepTiming& timing) {
   }
 }
 
-// How long the host stood in calls that wait for the device, in all steps.
+// How long the host stood in calls that wait for the device or for room in its queue, in all steps.
 Nanoseconds time_waited(const Trace& trace, const StepTiming& timing) {
+  const Events& events = trace.events;
+  const FullQueue full_queue(trace);
   std::vector<bool> waits(trace.strings.size());
   for (StringId name = 0; name < waits.size(); ++name) waits[name] = is_waiting_call(trace.strings[name]);
   Nanoseconds waited = 0;
-  for (EventId event = 0; event < trace.events.size(); ++event)
-    if (is_api_call(trace.events.kind[event]) && waits[trace.events.name[event]] &&
-        step_at(timing, trace.events.start[event]) >= 0)
-      waited += trace.events.duration[event];
+  for (EventId event = 0; event < events.size(); ++event) {
+    if (!is_api_call(events.kind[event]) || step_at(timing, events.start[event]) < 0) continue;
+    if (waits[events.name[event]])
+      waited += events.duration[event];
+    else if (const Nanoseconds* own = full_queue.own_time_of(event))
+      waited += events.duration[event] - *own;
+  }
   return waited;
 }
 
 void measure_periods(StepTiming& timing, Nanoseconds waited) {
   const auto count = static_cast<Nanoseconds>(timing.steps.size());
   std::vector<Nanoseconds> longer;
-  Nanoseconds busy = 0;
-  for (const StepSpan& step : timing.steps) {
-    longer.push_back(std::max(step.host.length(), step.device_busy));
-    busy += step.device_busy;
-  }
+  for (const StepSpan& step : timing.steps) longer.push_back(std::max(step.host.length(), step.device_busy));
   timing.host_period = (timing.steps.back().host.end - timing.steps.front().host.begin) / count;
-  timing.device_period = busy / count;
   timing.median = median(longer);
 
   timing.window = {timing.steps.front().host.begin, timing.steps.back().host.end};

@@ -44,6 +44,7 @@ void GraphBuilder::build() {
   measure_typical_delays();
   const std::vector<TrackId> threads = launching_threads(trace_, window_);
   for (const std::vector<TrackId>& lane : independent_lanes(trace_, threads, window_, host_work_)) add_lane(lane);
+  if (graph_.lanes_.empty()) add_lane({});  // a trace without threads takes its time as well
   graph_.streams_ = static_cast<std::uint32_t>(by_stream_.size());
   graph_.queue_capacity_ = full_queue_.capacity();
   graph_.steps_ = static_cast<std::int64_t>(timing_.steps.size());

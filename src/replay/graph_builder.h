@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/host_timeline.h"
-#include "replay/full_queue.h"
+#include "analysis/full_queue.h"
 #include "replay/step_graph.h"
 
 namespace telltale {

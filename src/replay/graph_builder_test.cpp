@@ -221,7 +221,7 @@ TEST(GraphBuilder, of_a_trace_without_events_threads_or_a_device_takes_its_time)
 
   TraceSketch device_only;
   device_only.event(device_only.stream(0, 7), Kind::kKernel, "kernel", 0, 100);
-  EXPECT_EQ(replayed_step(device_only.build()).period, 0);
+  EXPECT_EQ(replayed_step(device_only.build()).period, 100);
 
   TraceSketch host_only;
   host_only.op(host_only.thread("main"), "aten::mm", 0, 100);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "base/intervals.h"
 #include "replay/graph_builder.h"
 
 namespace telltale {
@@ -51,17 +53,20 @@ class Simulation {
         work_end_(graph.works_.size(), 0),
         queues_(graph.streams_, LaunchQueueClock(graph.queue_capacity_)) {}
 
+  // Once.
   ReplayedStep run() {
     const Nanoseconds rounds = std::clamp(1 + kStepsUntilSteady / graph_.steps_, kLeastRounds, kMostRounds);
-    Nanoseconds before = 0;
+    Interval last_round;
     for (Nanoseconds round = 0; round < rounds; ++round) {
-      before = latest();
+      last_round.begin = latest();
+      is_measuring_ = round + 2 >= rounds;  // what the round before the last launches may run during the last
       run_round();
     }
+    last_round.end = latest();
     const Nanoseconds steps = graph_.steps_;
     ReplayedStep step;
-    step.period = (latest() - before) / steps;
-    step.device_busy = device_busy_ / (steps * rounds);
+    step.period = last_round.length() / steps;
+    step.device_busy = total_length(clipped(united(std::move(busy_)), last_round)) / steps;
     for (const LaneClock& lane : lanes_) step.host_busy = std::max(step.host_busy, lane.busy / (steps * rounds));
     return step;
   }
@@ -118,8 +123,9 @@ class Simulation {
     lane.busy += edit_.added_host_ns;
     const bool is_first_lane = &lane == &lanes_.front();  // device work is added once per step, not once per lane
     if (!is_first_lane || edit_.added_device_ns == 0 || stream_end_.empty()) return;
-    stream_end_[0] = std::max(stream_end_[0], lane.now) + edit_.added_device_ns;
-    device_busy_ += edit_.added_device_ns;
+    const Nanoseconds begin = std::max(stream_end_[0], lane.now);
+    stream_end_[0] = begin + edit_.added_device_ns;
+    note_busy({begin, stream_end_[0]});
   }
 
   // The works of one call take the room of one launch; those of a graph that an edit makes take none.
@@ -134,6 +140,14 @@ class Simulation {
   }
 
   bool is_graph_node(EventId work) const { return !edit_.is_graph_node.empty() && edit_.is_graph_node[work]; }
+
+  void note_busy(Interval when) {
+    if (!is_measuring_) return;
+    if (!busy_.empty() && busy_.back().begin <= when.begin && when.begin <= busy_.back().end)
+      busy_.back().end = std::max(busy_.back().end, when.end);
+    else
+      busy_.push_back(when);
+  }
 
   // When it begins; nothing for work that is gone.
   std::optional<Nanoseconds> run_work(std::uint32_t index, Nanoseconds node_begin) {
@@ -150,8 +164,7 @@ class Simulation {
     if (work.other != StepGraph::kNone) start = std::max(start, work_end_[work.other] + work.after_other);
     const auto duration = static_cast<Nanoseconds>(static_cast<double>(work.duration) * scale);
     const Nanoseconds end = start + duration;
-    device_busy_ += std::max<Nanoseconds>(0, end - std::max(start, covered_));
-    covered_ = std::max(covered_, end);
+    note_busy({start, end});
     work_end_[index] = end;
     stream_end_[work.stream] = std::max(stream_end_[work.stream], end);
     return start;
@@ -190,7 +203,8 @@ class Simulation {
   std::vector<LaneClock> lanes_;
   std::vector<Nanoseconds> stream_end_, work_end_;
   std::vector<LaunchQueueClock> queues_;  // by stream
-  Nanoseconds covered_ = 0, device_busy_ = 0;
+  std::vector<Interval> busy_;  // when a device works, in the last two rounds
+  bool is_measuring_ = false;
 };
 
 StepGraph::StepGraph(const Trace& trace, const StepTiming& timing, const std::vector<HostWork>& host_work)

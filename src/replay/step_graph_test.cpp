@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "analysis/testing/long_queue.h"
 #include "replay/testing/replayed_program.h"
 
 namespace telltale {
@@ -242,6 +243,44 @@ TEST(StepGraph, long_work_keeps_its_nanoseconds) {
   program.kernel(123'456'789);
   program.wait();
   EXPECT_EQ(program.replayed().period, 5 * kMicrosecond + 123'456'789 + 2 * kMicrosecond);
+}
+
+TEST(StepGraph, a_full_queue_keeps_the_host_waiting_only_as_long_as_the_device_needs) {
+  LongQueue program;
+  program.launched_before(200);
+  program.steps(3, 400, 200);
+  const Trace trace = program.sketch.build();
+  const auto period_at = [&](float factor) {
+    return replayed_step(trace,
+                         [&](const Trace&, Edit& edit) {
+                           for (const Handle kernel : program.kernels)
+                             edit.scale_event(trace, program.sketch.id(kernel), factor);
+                         })
+        .period;
+  };
+  EXPECT_NEAR(static_cast<double>(period_at(1)), 400 * LongQueue::kKernel, 0.01 * 400 * LongQueue::kKernel);
+  EXPECT_NEAR(static_cast<double>(period_at(0.25F)), 400 * LongQueue::kKernel / 4, 0.01 * 400 * LongQueue::kKernel);
+  // Now the host sets the pace: no faster than it launches, and a launch is known to take 10 µs at most.
+  EXPECT_GE(period_at(0.01F), 400 * LongQueue::kLaunch);
+  EXPECT_LE(period_at(0.01F), 400 * 10 * kMicrosecond);
+}
+
+// The host may be ahead by what the queue holds and no more: a host that pauses for longer than that much work leaves
+// the device idle, however fast it launches.
+TEST(StepGraph, the_queue_bounds_how_far_the_host_runs_ahead) {
+  ReplayedProgram program;
+  for (int step = 0; step < 2; ++step) {
+    program.begin_step();
+    for (int i = 0; i < 2000; ++i) program.kernel(6 * kMicrosecond);
+    program.run(Kind::kPython, "train.py(3): log", 40 * kMillisecond);
+  }
+  const auto slower = [&](const Trace& trace, Edit& edit) {
+    for (EventId event = 0; event < trace.events.size(); ++event)
+      if (trace.events.kind[event] == Kind::kKernel) edit.scale_event(trace, event, 4);
+  };
+  // Kernels of 24 µs and 1 µs between them: when the last of 2,000 is launched, 976 have begun, and the pause follows.
+  const Nanoseconds expected = 976 * 25 * kMicrosecond + 40 * kMillisecond;
+  EXPECT_NEAR(static_cast<double>(program.replayed(slower).period), static_cast<double>(expected), 0.01 * expected);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Real traces as programs were recorded: those that tests/diagnosis keeps with their truth, and the examples.
+// Real traces as programs were recorded: those that tests/diagnosis keeps with their truth, the examples, and what can
+// be read in the folders that TELLTALE_TRACES names, with colons between them.
 #pragma once
 
 #include <filesystem>

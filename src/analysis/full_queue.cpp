@@ -1,4 +1,4 @@
-#include "replay/full_queue.h"
+#include "analysis/full_queue.h"
 
 #include <algorithm>
 #include <span>
