@@ -36,7 +36,8 @@ struct StepTiming {
   std::vector<StepSpan> steps;  // by start; never empty
 
   // The host's period is the mean distance of the steps' starts, the device's the mean time that one step's work keeps
-  // it busy, each instant once: work of neighboring steps may overlap. A host that runs ahead makes marks too short, so a step takes the longer of the two.
+  // it busy, each instant once: work of neighboring steps may overlap. A host that runs ahead makes marks too short, so
+  // a step takes the longer of the two.
   Nanoseconds host_period = 0, device_period = 0;
   Nanoseconds median = 0;  // of the longer of both, step by step
 

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/host_timeline.h"
 #include "analysis/full_queue.h"
+#include "analysis/host_timeline.h"
 #include "replay/step_graph.h"
 
 namespace telltale {

@@ -203,7 +203,7 @@ class Simulation {
   std::vector<LaneClock> lanes_;
   std::vector<Nanoseconds> stream_end_, work_end_;
   std::vector<LaunchQueueClock> queues_;  // by stream
-  std::vector<Interval> busy_;  // when a device works, in the last two rounds
+  std::vector<Interval> busy_;            // when a device works, in the last two rounds
   bool is_measuring_ = false;
 };
 
