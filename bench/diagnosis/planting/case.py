@@ -31,9 +31,10 @@ class Case:
     without: dict[str, str] = field(default_factory=dict)  # fix that makes no sense here: why
     environment: dict[str, str] = field(default_factory=dict)  # of the process; the planted fix removes it
     warmups: int = 5
-    steps: int | None = None  # steps in a row that is timed; None: as many as take about a second, 5 to 40
+    steps: int | None = None  # steps in a row that is timed; None: as many as take about a fifth of a second, 3 to 40
     rows: int = 5
     stacks: bool = True  # recorded with Python frames
+    nostack: bool = False  # recorded a second time, without them
 
 
 CASES: dict[str, Case] = {}

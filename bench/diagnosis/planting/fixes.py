@@ -40,6 +40,8 @@ def bf16(work: Workload) -> None:
 
 @generic
 def fused_optimizer(work: Workload) -> None:
+    if not work.trains:
+        raise NotApplicable("no optimizer")
     if work.fused:
         raise NotApplicable("already fused")
     work.fused = True

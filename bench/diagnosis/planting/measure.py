@@ -4,6 +4,7 @@ Both run in processes of their own: a profiler leaves some of its cost behind in
 """
 
 import contextlib
+import copy
 import gzip
 import shutil
 import signal
@@ -22,8 +23,10 @@ from planting.case import Case, Plan
 from planting.fixes import COMPILING, GENERIC, NotApplicable
 from planting.workload import step_of
 
-SECONDS_FOR_A_FIX = 40
-SECONDS_FOR_A_COMPILED_FIX = 60
+SECONDS_FOR_A_FIX = 30
+SECONDS_FOR_A_COMPILED_FIX = 40
+SECONDS_OF_WARMUP = 1.0  # after this, three steps are enough
+ROW_MS = 200
 RECORDED_STEPS = 3
 
 
@@ -64,11 +67,19 @@ def mean_ms(step: Callable[[], None], count: int) -> float:
     return 1e3 * (time.perf_counter() - start) / count
 
 
+def warm_up(case: Case, step: Callable[[], None]) -> None:
+    start = time.monotonic()
+    for done in range(case.warmups):
+        if done >= 3 and time.monotonic() - start > SECONDS_OF_WARMUP:
+            return
+        step()
+        device.synchronize()
+
+
 def step_ms(case: Case, step: Callable[[], None]) -> float:
     """The median of the means of some rows of steps: inside a row the host may run ahead, as it does in training."""
-    for _ in range(case.warmups):
-        step()
-    count = case.steps or max(5, min(40, int(1000 / max(1.0, mean_ms(step, 3)))))
+    warm_up(case, step)
+    count = case.steps or max(3, min(40, int(ROW_MS / max(1.0, mean_ms(step, 3)))))
     return statistics.median(mean_ms(step, count) for _ in range(case.rows))
 
 
@@ -91,12 +102,22 @@ def measured(case: Case, fix: str | None, shrink: int = 1) -> dict:
         device.release_everything()
 
 
-def rehearse(case: Case, shrink: int = 1) -> None:
-    """What a process pays once (libraries, clocks, compiler workers) is paid before the first measurement."""
-    step = step_with(case, None, shrink)
-    for _ in range(case.warmups):
-        step()
-    device.synchronize()
+def rehearse(case: Case, shrink: int = 1) -> dict[str, str]:
+    """What a process pays once (libraries, clocks, compiler workers) is paid before the first measurement.
+
+    Returns the fixes that have nothing to do in the faulty program, and why.
+    """
+    work = case.make(Plan(None, shrink))
+    warm_up(case, step_of(work))
+    reasons = {}
+    for fix, apply in GENERIC.items():
+        try:
+            apply(copy.copy(work))
+        except NotApplicable as why:
+            reasons[fix] = str(why)
+        except Exception:  # the measurement will say so
+            continue
+    return reasons | case.without
 
 
 @dataclass(frozen=True)
@@ -124,14 +145,14 @@ def record(step: Callable[[], None], path: Path, what: Recording) -> None:
             for _ in range(sum(plan.values()) - plan["repeat"]):
                 step()
                 profiler.step()
-        with open(plain, "rb") as text, gzip.open(path, "wb", 9) as packed:
+        with open(plain, "rb") as text, gzip.open(path, "wb", 6) as packed:
             shutil.copyfileobj(text, packed)
 
 
-def recorded(case: Case, folder: Path, shrink: int = 1) -> dict:
+def recorded(case: Case, folder: Path, shrink: int = 1, stacks: bool = True) -> dict:
     """The faulty step timed, then its trace written to the folder; what was timed is what was recorded."""
     step = step_with(case, None, shrink)
     ms = step_ms(case, step)
-    path = folder / f"{case.name}.json.gz"
-    record(step, path, Recording(stacks=case.stacks))
+    path = folder / (f"{case.name}.json.gz" if stacks else f"{case.name}.nostack.json.gz")
+    record(step, path, Recording(stacks=case.stacks and stacks))
     return {"ms": round(ms, 4), "trace_bytes": path.stat().st_size}

@@ -43,6 +43,17 @@ def end(child: int) -> None:
         pass
 
 
+def still_running(children: list[int]) -> list[int]:
+    """Those that have not ended; what the others have left behind is ended."""
+    running = []
+    for child in children:
+        if os.waitpid(child, os.WNOHANG)[0]:
+            end(child)
+        else:
+            running.append(child)
+    return running
+
+
 def finish(children: list[int], deadline: float) -> list[int]:
     """Waits until the deadline for all of them, then ends the rest. Returns those that failed or were ended."""
     failed, waiting = [], list(children)

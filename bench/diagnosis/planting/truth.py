@@ -13,10 +13,11 @@ NOTE = (
     "larger_batch: per sample at twice the batch. noise_percent: how far apart three plain runs are, two of them in "
     "one process; clear: the planted fix gains more than the noise. skipped: fixes not measured, and why. peak_mib: "
     "device memory at its highest, by fix (none: the faulty step). source: the function at fault in the program "
-    "that was recorded, by the line of its def."
+    "that was recorded, by the line of its def. nostack_step_ms: as step_ms, for the trace CASE.nostack.json.gz."
 )
 
-FAULTY, FAULTY_AGAIN, RECORDED = "none", "none again", "recorded"
+FAULTY, FAULTY_AGAIN, RECORDED, RECORDED_NOSTACK = "none", "none again", "recorded", "recorded without stacks"
+NO_FIXES = (FAULTY, FAULTY_AGAIN, RECORDED, RECORDED_NOSTACK)
 
 
 def sources_of_faults() -> dict[str, dict]:
@@ -48,7 +49,7 @@ def row_of(case: Case, measurements: dict[str, dict]) -> dict | None:
     faulty = sum(plain) / 2
     plain.append(measurements[RECORDED]["ms"])
     noise = 100 * (max(plain) - min(plain)) / faulty
-    fixes = {fix: m for fix, m in measurements.items() if fix not in (FAULTY, FAULTY_AGAIN, RECORDED)}
+    fixes = {fix: m for fix, m in measurements.items() if fix not in NO_FIXES}
     gains = {fix: round(100 * (1 - m["ms"] / faulty), 1) for fix, m in fixes.items() if "ms" in m}
     row = {
         "case": case.name,
@@ -58,6 +59,8 @@ def row_of(case: Case, measurements: dict[str, dict]) -> dict | None:
         "step_ms": round(measurements[RECORDED]["ms"], 3),
         "noise_percent": round(noise, 1),
     }
+    if "ms" in (nostack := measurements.get(RECORDED_NOSTACK, {})):
+        row["nostack_step_ms"] = round(nostack["ms"], 3)
     if case.fix_id in gains:
         row |= {"gain_percent": gains[case.fix_id], "clear": gains[case.fix_id] > noise}
     row["gains"] = dict(sorted(gains.items(), key=lambda item: -item[1]))
@@ -66,6 +69,10 @@ def row_of(case: Case, measurements: dict[str, dict]) -> dict | None:
     if case.name in (sources := sources_of_faults()):
         row["source"] = sources[case.name]
     return row
+
+
+def cases_in(path: Path) -> set[str]:
+    return {row["case"] for row in json.loads(path.read_text())["cases"]} if path.exists() else set()
 
 
 def merge_into(path: Path, machine: dict[str, str], rows: list[dict]) -> None:

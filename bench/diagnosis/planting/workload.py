@@ -1,8 +1,9 @@
-"""One training step, kept in parts so that a fix can replace a part without knowing the program."""
+"""One step of training or inference, kept in parts so that a fix can replace a part without knowing the program."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,7 @@ class Workload:
     batches: Iterable[tuple[Tensor, ...]]  # gone through again and again; those on the host are copied in the step
     loss: Callable[..., Tensor]  # (model, *batch) -> scalar
     optimizer: type[torch.optim.Optimizer] = torch.optim.AdamW
+    optimizer_options: dict[str, Any] = field(default_factory=dict)
     fused: bool = False
     autocast: torch.dtype | None = None
     tf32: bool = False  # for matrix products; convolutions may use it anyway, as is torch's default
@@ -23,6 +25,7 @@ class Workload:
     dynamic: bool | None = None  # torch.compile's
     set_to_none: bool = True
     non_blocking: bool = False
+    trains: bool = True  # otherwise a step is `loss`, whatever it returns, in inference mode
     after: Callable[[Tensor, nn.Module], None] | None = None  # (loss, model), at the end of a step
 
     @property
@@ -44,12 +47,21 @@ def step_of(work: Workload) -> Callable[[], None]:
     torch.backends.cuda.matmul.allow_tf32 = work.tf32
     model, mode = work.model, work.compiled
     called = torch.compile(model, mode=mode, dynamic=work.dynamic) if mode else model
-    options = {"fused": True} if work.fused else {}
-    optimizer = work.optimizer(model.parameters(), lr=1e-5, **options)
     batches = endless(work.batches)
     autocast = contextlib.nullcontext
     if work.autocast is not None:
         autocast = lambda: torch.autocast(DEVICE, work.autocast)  # noqa: E731
+
+    def infer_step() -> None:
+        if mode == "reduce-overhead":
+            torch.compiler.cudagraph_mark_step_begin()
+        with torch.inference_mode(), autocast():
+            work.loss(called, *(tensor.to(DEVICE, non_blocking=work.non_blocking) for tensor in next(batches)))
+
+    if not work.trains:
+        return infer_step
+    options = work.optimizer_options | ({"fused": True} if work.fused else {})
+    optimizer = work.optimizer(model.parameters(), lr=1e-5, **options)
 
     def train_step() -> None:
         if mode == "reduce-overhead":
