@@ -7,9 +7,12 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
+from halves import HALVES
+
 CLOSE_POINTS = 10.0  # a predicted saving this near to the measured one is right
 OVERPROMISE_POINTS = 15.0
 CLOSE_STEP_PERCENT = 10.0
+VERY_CLOSE_STEP_PERCENT = 3.0  # what a recording that has timed unrecorded steps should reach
 
 
 @dataclass
@@ -58,6 +61,7 @@ class Planted:
 @dataclass
 class Verdict:
     case: str
+    half: str
     noise: float
     advice: list[Advice]
     planted: Planted | None  # None: a healthy program
@@ -77,7 +81,7 @@ class Verdict:
         return self.best_gain - self.followed_gain
 
 
-def judge(truth: dict[str, Any], answer: dict[str, Any]) -> Verdict:
+def judge(truth: dict[str, Any], half: str, answer: dict[str, Any]) -> Verdict:
     """`truth` is a case of truth.json, `answer` what `telltale analyze --json` prints about its trace."""
     gains: dict[str, float] = truth["gains"]
     advice = [advice_of(finding, gains) for finding in answer["findings"]]
@@ -87,7 +91,7 @@ def judge(truth: dict[str, Any], answer: dict[str, Any]) -> Verdict:
     followed = next((entry for entry in advice if entry.promises_time), None)
     recorded_ms, unobserved_ms = answer["step"]["mean_ns"] / 1e6, answer["step"]["unobserved_ns"] / 1e6
     return Verdict(
-        case=truth["case"], noise=truth["noise_percent"], advice=advice, planted=planted_of(truth, advice),
+        case=truth["case"], half=half, noise=truth["noise_percent"], advice=advice, planted=planted_of(truth, advice),
         best_fix=best, best_gain=gains[best] if best else 0.0,
         followed_fix=followed.fix if followed else None,
         followed_gain=(followed.measured or 0.0) if followed else 0.0,
@@ -140,6 +144,7 @@ class Summary:
     advice_with_measured_gain: int
     median_error: float | None
     close_steps: int
+    very_close_steps: int
 
 
 def summary_of(verdicts: list[Verdict]) -> Summary:
@@ -147,6 +152,7 @@ def summary_of(verdicts: list[Verdict]) -> Summary:
     clear = [fault for fault in planted if fault.is_clear]
     unclear = [fault for fault in planted if not fault.is_clear]
     located = [fault.names_function for fault in planted if fault.names_function is not None]
+    step_errors = [abs(verdict.step_error_percent) for verdict in verdicts]
     errors = [abs(entry.error) for verdict in verdicts for entry in verdict.advice if entry.error is not None]
     return Summary(
         cases=len(verdicts),
@@ -162,7 +168,14 @@ def summary_of(verdicts: list[Verdict]) -> Summary:
         overpromises=sum(entry.overpromises for verdict in verdicts for entry in verdict.advice),
         advice_with_measured_gain=len(errors),
         median_error=median(errors) if errors else None,
-        close_steps=sum(abs(verdict.step_error_percent) <= CLOSE_STEP_PERCENT for verdict in verdicts))
+        close_steps=sum(error <= CLOSE_STEP_PERCENT for error in step_errors),
+        very_close_steps=sum(error <= VERY_CLOSE_STEP_PERCENT for error in step_errors))
+
+
+def summaries_of(verdicts: list[Verdict]) -> dict[str, Summary]:
+    """Of all, and of each half that has cases."""
+    by_half = {half: [verdict for verdict in verdicts if verdict.half == half] for half in HALVES}
+    return {"all": summary_of(verdicts)} | {half: summary_of(some) for half, some in by_half.items() if some}
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:

@@ -10,14 +10,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CHECK = ROOT / "bench" / "diagnosis" / "check"
 
-# Answers "telltale analyze --json FOLDER/CASE.json.gz" with FOLDER/CASE.answer.
+# Answers "telltale analyze --json FOLDER/TRACE" with FOLDER/TRACE.answer.
 FAKE_TELLTALE = f"""#!{sys.executable}
 import sys
 assert sys.argv[1:3] == ["analyze", "--json"], sys.argv
 trace = sys.argv[3]
 if "broken" in trace:
     sys.exit("telltale: this trace is broken")
-sys.stdout.write(open(trace.replace(".json.gz", ".answer")).read())
+sys.stdout.write(open(trace + ".answer").read())
 """
 
 
@@ -65,6 +65,36 @@ SUMMARY = {
     "advice_with_measured_gain": 5,
     "median_error": 5.0,  # of 1 (healthy), 4, 5 (syncs), 16, 30 (chain)
     "close_steps": 4,  # 105, 100, 109 and 91 are within 10 % of 100; 89 and 111 are not
+    "very_close_steps": 1,  # 100
+}
+
+# By the first byte of `printf NAME | sha256sum`: chain 94 and copies c6 are even; syncs cb, loop 25, leak 5f and
+# healthy 87 are odd.
+HALVES = {
+    "fit": {
+        "cases": 2,
+        "clear": 2, "clear_found": 1, "clear_close": 0,
+        "unclear": 0, "unclear_found": 0,
+        "functions_known": 0, "functions_named": 0,
+        "good_first_findings": 1,
+        "worst_regret": 12.0,
+        "overpromises": 2,
+        "advice_with_measured_gain": 2,
+        "median_error": 23.0,  # of 16 and 30
+        "close_steps": 1, "very_close_steps": 1,
+    },
+    "held": {
+        "cases": 4,
+        "clear": 2, "clear_found": 2, "clear_close": 2,
+        "unclear": 1, "unclear_found": 1,
+        "functions_known": 1, "functions_named": 1,
+        "good_first_findings": 3,
+        "worst_regret": 38.0,
+        "overpromises": 0,
+        "advice_with_measured_gain": 3,
+        "median_error": 4.0,  # of 1, 4 and 5
+        "close_steps": 3, "very_close_steps": 0,
+    },
 }
 
 
@@ -80,16 +110,19 @@ class DiagnosisCheck(unittest.TestCase):
     def write(self, cases):
         (self.folder / "truth.json").write_text(json.dumps({"cases": [row for row, _, _ in cases]}))
         for row, unobserved_ms, findings in cases:
-            (self.folder / f"{row['case']}.json.gz").touch()
-            step = {"mean_ns": 150e6, "unobserved_ns": unobserved_ms * 1e6}
-            (self.folder / f"{row['case']}.answer").write_text(json.dumps({"step": step, "findings": findings}))
+            self.write_trace(f"{row['case']}.json.gz", unobserved_ms, findings)
+
+    def write_trace(self, name, unobserved_ms, findings):
+        (self.folder / name).touch()
+        step = {"mean_ns": 150e6, "unobserved_ns": unobserved_ms * 1e6}
+        (self.folder / f"{name}.answer").write_text(json.dumps({"step": step, "findings": findings}))
 
     def check(self, *words):
         command = [sys.executable, CHECK, *words, "--telltale", self.telltale]
         return subprocess.run(command, capture_output=True, encoding="utf-8", env={**os.environ, "COLUMNS": "80"})
 
-    def answer(self):
-        done = self.check(self.folder, "--json")
+    def answer(self, *words):
+        done = self.check(self.folder, "--json", *words)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)
 
@@ -98,6 +131,45 @@ class DiagnosisCheck(unittest.TestCase):
         answer = self.answer()
         self.assertEqual(answer["summary"], SUMMARY)
         self.assertEqual(answer["folders"][0]["summary"], SUMMARY)
+
+    def test_each_half_is_summed_up_too(self):
+        self.write(CASES)
+        answer = self.answer()
+        self.assertEqual(answer["halves"], HALVES)
+        self.assertEqual(answer["folders"][0]["halves"], HALVES)
+        halves = {entry["case"]: entry["half"] for entry in answer["folders"][0]["cases"]}
+        self.assertEqual(halves, {"syncs": "held", "loop": "held", "chain": "fit", "copies": "fit", "leak": "held",
+                                  "healthy": "held"})
+
+    def test_one_half_can_be_looked_at_without_the_other(self):
+        self.write(CASES)
+        (self.folder / "syncs.json.gz.answer").unlink()  # held, so that nobody asks about it
+        answer = self.answer("--half", "fit")
+        self.assertEqual([entry["case"] for entry in answer["folders"][0]["cases"]], ["chain", "copies"])
+        self.assertEqual((answer["summary"], answer["halves"]), (HALVES["fit"], {"fit": HALVES["fit"]}))
+        text = self.check(self.folder, "--half", "fit").stdout
+        self.assertRegex(text, r"\n +fit\n  cases +2\n")
+        self.assertNotIn("held", text)
+
+    def test_a_trace_without_stacks_is_a_case_of_its_own(self):
+        syncs, unobserved_ms, findings = CASES[0]
+        self.write([({**syncs, "nostack_step_ms": 80.0}, unobserved_ms, findings)])
+        self.assertEqual(self.answer()["summary"]["cases"], 1)  # it was timed, but its trace is not here
+        self.write_trace("syncs.nostack.json.gz", 88.0, [finding("host_sync", "remove_sync", 25.0)])
+        answer = self.answer()
+        with_stacks, without = answer["folders"][0]["cases"]
+        self.assertEqual((with_stacks["case"], with_stacks["measured_ms"]), ("syncs", 100.0))
+        self.assertEqual((without["case"], without["measured_ms"]), ("syncs (no stacks)", 80.0))
+        self.assertAlmostEqual(without["step_error_percent"], 10.0)  # 88 of 80
+        self.assertEqual(without["half"], "held")  # that of syncs
+        self.assertEqual((answer["summary"]["clear_found"], answer["summary"]["functions_known"]), (2, 1))
+
+    def test_a_row_can_name_its_trace(self):
+        self.write([])
+        row = case("syncs", "none", None, {}, trace="recorded_17.tell")
+        (self.folder / "truth.json").write_text(json.dumps({"cases": [row]}))
+        self.write_trace("recorded_17.tell", 102.5, [])
+        self.assertEqual(self.answer()["summary"]["very_close_steps"], 1)
 
     def test_a_case_tells_how_its_fault_was_found_and_what_following_the_advice_gains(self):
         self.write(CASES)
@@ -125,12 +197,16 @@ class DiagnosisCheck(unittest.TestCase):
             "leak: planted memory_leak, detach gains -0.5 (not clear): found by rule and fix, finding 1, "
             "promises no time",
             "healthy: nothing planted",
-            "step 150 ms recorded, 105 unobserved, 100 measured (+5.0 %); noise 1.0 %",
+            "step 150 ms recorded, 105 unobserved, 100 measured (+5.0 %); noise 1.0 %; held half",
             "About host_sync; confidence high; train.py:7 in forward",
         ):
             self.assertIn(sentence, text)
-        self.assertRegex(text, r"planted cause found, clear cases +3 of 4\n")
-        self.assertRegex(text, r"first finding within 10 points of the best fix +4 of 6 \(worst 38\.0\)\n")
+        self.assertRegex(text, r"\n +all +fit +held\n  cases +6 +2 +4\n")
+        self.assertRegex(text, r"planted cause found, clear cases +3 of 4, 75 % +1 of 2, 50 % +2 of 2, 100 %\n")
+        self.assertRegex(text, r"first finding within 10 points of the best fix +4 of 6, 66\.7 % +1 of 2, 50 % +3 of 4, 75 %\n")
+        self.assertRegex(text, r"points given away by following it +38\.0 +12\.0 +38\.0\n")
+        self.assertRegex(text, r"over 15 points too much, of those measured +2 of 5, 40 % +2 of 2, 100 % +0 of 3, 0 %\n")
+        self.assertRegex(text, r"where its gain is not clear +1 of 1, 100 % +0 of 0 +1 of 1, 100 %\n")
         self.assertEqual(text.count("over-promises"), 2)
 
     def test_several_folders_are_summed_up_together(self):
@@ -140,7 +216,13 @@ class DiagnosisCheck(unittest.TestCase):
         with tempfile.TemporaryDirectory() as other:
             Path(other, "truth.json").write_text('{"cases": []}')
             done = self.check(self.folder, other)
-            self.assertRegex(done.stdout, r"(?m)^all: 6 cases$")
+            self.assertRegex(done.stdout, r"\nall folders\n +all +fit +held\n  cases +6 +2 +4\n")
+
+    def test_markdown_has_a_row_for_each_case_and_the_summary(self):
+        self.write(CASES)
+        text = self.check(self.folder, "--markdown").stdout
+        self.assertIn("| copies | fit | pageable_copy, 12 | – | pin_memory 12 | 111 / 100 |\n", text)
+        self.assertIn("|  | all | fit | held |\n| --- | --- | --- | --- |\n| cases | 6 | 2 | 4 |\n", text)
 
     def test_bad_input_gets_one_sentence(self):
         def complaint(*words):
@@ -156,9 +238,9 @@ class DiagnosisCheck(unittest.TestCase):
         self.write([(case("broken", "none", None, {}), 1.0, [])])
         self.assertIn("this trace is broken", complaint(self.folder))
         self.write(CASES[:1])
-        (self.folder / "syncs.answer").write_text("no JSON")
+        (self.folder / "syncs.json.gz.answer").write_text("no JSON")
         self.assertIn("printed no JSON", complaint(self.folder))
-        (self.folder / "syncs.answer").write_text("{}")
+        (self.folder / "syncs.json.gz.answer").write_text("{}")
         self.assertIn("lacks 'findings'", complaint(self.folder))
         self.write([(case("syncs", "none", None, {}, step_ms=0.0), 1.0, [])])
         self.assertIn("is malformed", complaint(self.folder))
