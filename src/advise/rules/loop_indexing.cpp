@@ -1,9 +1,13 @@
-// A loop over the rows of a tensor calls the same operators for each.
+// A loop calls the same operators for each row, time step, expert, table or parameter.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
+#include "advise/models/loop_model.h"
+#include "advise/patterns/call_loops.h"
 #include "advise/patterns/row_loops.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
@@ -12,74 +16,113 @@ namespace telltale {
 namespace {
 
 constexpr double kUncertainty = 0.1;
+constexpr double kUncertaintyOfOthers = 0.3;
 
-// The backward pass has as many nodes as the forward pass has calls: it shrinks as that does.
-void scale_backward(const Facts& facts, std::vector<float>& kept) {
-  const Trace& trace = facts.trace;
-  double before = 0, after = 0;
-  for (EventId event = 0; event < trace.events.size(); ++event) {
-    if (trace.events.kind[event] != Kind::kOperator || facts.phases[event] != Phase::kForward) continue;
-    ++before;
-    after += static_cast<double>(kept[event]);
-  }
-  if (before == 0) return;
-  for (EventId event = 0; event < trace.events.size(); ++event)
-    if (!is_on_device(trace.events.kind[event]) && facts.phases[event] == Phase::kBackward)
-      kept[event] = static_cast<float>(after / before);
+// Loops of one kind, and how they read.
+struct Wording {
+  LoopOver over;
+  std::string_view title;  // with the number of turns
+  Fix fix;
+};
+
+const Wording& wording_of(LoopOver over) {
+  static const std::array kWordings = {
+      Wording{LoopOver::kRows,
+              "A loop calls the same operators for each of {} rows",
+              {"batch_calls", "Call the operators once, on all rows together.",
+               "- y = torch.stack([f(x[i]) for i in range(len(x))])\n+ y = f(x)  # or torch.vmap(f)(x)"}},
+      Wording{LoopOver::kCells,
+              "A loop calls a recurrent cell for each of {} time steps",
+              {"batch_calls", "Give the whole sequence to nn.LSTM, nn.GRU or nn.RNN, which cuDNN runs as one call.",
+               "- for t in range(len(x)): h, c = cell(x[t], (h, c))\n+ y, (h, c) = nn.LSTM(inputs, width)(x)"}},
+      Wording{LoopOver::kExperts,
+              "A loop calls {} experts one after another",
+              {"batch_calls",
+               "Sort the rows by expert and multiply them all in one grouped product, or give each expert the same "
+               "number of rows and use one batched product.",
+               "- for i, expert in enumerate(experts): y[rows[i]] = expert(x[rows[i]])\n"
+               "+ y = torch._grouped_mm(x[order], weights, offs=ends)  # or torch.bmm(x_by_expert, weights)"}},
+      Wording{LoopOver::kTables,
+              "A loop looks up {} embedding tables one at a time",
+              {"batch_calls", "Keep the tables in one, each behind the rows of those before it, and look up once.",
+               "- y = [table(ids[:, i]) for i, table in enumerate(tables)]\n"
+               "+ y = one_table(ids + first_rows)  # first_rows: where each table begins"}},
+      Wording{LoopOver::kParameters,
+              "A loop goes through {} parameters one at a time",
+              {"batch_calls", "Call torch._foreach_… with the lists of all parameters, which takes a few kernels.",
+               "- for average, p in zip(averages, parameters): average.lerp_(p, 0.001)\n"
+               "+ torch._foreach_lerp_(averages, parameters, 0.001)"}},
+  };
+  return *std::ranges::find(kWordings, over, &Wording::over);
 }
 
-// Once for all rows instead of once per row: everything that the loop calls, and what the backward pass does for it.
-Edit without_loops(const Facts& facts, const std::vector<RowLoop>& loops) {
-  const Trace& trace = facts.trace;
-  Edit edit = facts.unobserved;
-  std::vector<float> kept(trace.events.size(), 1);  // by host event: the share that remains
-  for (const RowLoop& loop : loops)
-    for (const EventId call : loop.calls) {
-      const EventId end = subtree_end(trace, call);
-      for (EventId event = call; event < end; ++event) kept[event] = 1.0F / static_cast<float>(loop.turns.size());
-    }
-  scale_backward(facts, kept);
-  for (EventId event = 0; event < trace.events.size(); ++event) {
-    if (is_on_device(trace.events.kind[event]) || kept[event] == 1) continue;
-    edit.scale_event(trace, event, kept[event]);
-    for (const EventId work : facts.launched.of(event)) edit.scale_event(trace, work, kept[event]);
-  }
-  return edit;
+Nanoseconds duration_of(const Trace& trace, const CallLoop& loop) {
+  const Events& events = trace.events;
+  Nanoseconds end = events.end(loop.turns.back());
+  for (EventId event = loop.turns.back(); event < loop.end; ++event) end = std::max(end, events.end(event));
+  return end - events.start[loop.first];
+}
+
+// Calls that a turn makes, without what these call.
+double calls_per_turn(const Trace& trace, const CallLoop& loop) {
+  double calls = 0;
+  for (EventId event = loop.first; event < loop.end; event = subtree_end(trace, event)) ++calls;
+  return calls / static_cast<double>(loop.turns.size());
+}
+
+std::optional<Finding> finding_about(const Facts& facts, const std::vector<CallLoop>& loops) {
+  const Nanoseconds likely = facts.saved_by(without_loops(facts, loops));
+  if (likely <= 0) return {};
+  const CallLoop& longest =
+      *std::ranges::max_element(loops, {}, [&](const CallLoop& loop) { return duration_of(facts.trace, loop); });
+  const Wording& wording = wording_of(longest.over);
+
+  Finding finding;
+  finding.saving = saving_around(facts, likely, longest.over == LoopOver::kRows ? kUncertainty : kUncertaintyOfOthers);
+  finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
+  finding.title = fmt::format(fmt::runtime(wording.title), longest.turns.size());
+  finding.explanation = fmt::format("Its turns, of about {} each, take {} of the recorded step.",
+                                    counted(std::round(calls_per_turn(facts.trace, longest)), "call"),
+                                    format_time(duration_of(facts.trace, longest)));
+  const double per_step = static_cast<double>(loops.size()) / facts.steps();
+  if (per_step > 1) finding.explanation += fmt::format(" A step has {}.", counted(per_step, "such loop"));
+  finding.evidence.assign(
+      longest.turns.begin(),
+      longest.turns.begin() + std::min<std::ptrdiff_t>(std::ssize(longest.turns), Finding::kMaxEvidence));
+  finding.source = source_line(facts.trace, longest.turns.front());
+  finding.fix = wording.fix;
+  return finding;
 }
 
 std::vector<Finding> find(const Facts& facts) {
-  const std::vector<RowLoop>& loops = facts.row_loops();
-  if (loops.empty()) return {};
-  const Nanoseconds likely = facts.saved_by(without_loops(facts, loops));
-  if (likely <= 0) return {};
-  const RowLoop& longest = *std::max_element(
-      loops.begin(), loops.end(), [](const RowLoop& a, const RowLoop& b) { return a.duration < b.duration; });
-  const double calls_per_turn = static_cast<double>(longest.calls.size()) / static_cast<double>(longest.turns.size());
-
-  Finding finding;
-  finding.saving = saving_around(facts, likely, kUncertainty);
-  finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
-  finding.title = fmt::format("A loop calls the same operators for each of {} rows", longest.turns.size());
-  finding.explanation = fmt::format("Its turns, of about {} each, take {} of the recorded forward pass.",
-                                    counted(std::round(calls_per_turn), "call"), format_time(longest.duration));
-  finding.evidence.assign(longest.turns.begin(), longest.turns.begin() + Finding::kMaxEvidence);
-  finding.source = source_line(facts.trace, longest.turns.front());
-  finding.fix = {"batch_calls", "Call the operators once, on all rows together.",
-                 "- y = torch.stack([f(x[i]) for i in range(len(x))])\n+ y = f(x)  # or torch.vmap(f)(x)"};
-  return {finding};
+  std::map<LoopOver, std::vector<CallLoop>> by_kind;
+  for (CallLoop& loop : find_call_loops(facts)) by_kind[loop.over].push_back(std::move(loop));
+  std::vector<Finding> findings;
+  for (const auto& [over, loops] : by_kind)
+    if (std::optional<Finding> finding = finding_about(facts, loops)) findings.push_back(*std::move(finding));
+  return findings;
 }
 
 }  // namespace
 
 Rule rules::loop_indexing() {
   return {
-      {.title = "Loops over the rows of a tensor",
-       .looks_for = fmt::format("At least {} calls to select, slice, narrow or index from one place, one after "
-                                "another, each for a different row of the same tensor and followed by the same calls.",
-                                kLeastTurns),
-       .needs = "CPU and CUDA activities; shapes and their values tell rows apart, and stacks give the source line.",
-       .saving = "The steps are replayed with the loop's calls, the GPU work they launch and their backward pass "
-                 "divided by the number of turns.",
+      {.title = "Loops that one call could replace",
+       .looks_for = fmt::format(
+           "At least {} calls to select, slice, narrow or index from one place, one after another, each for a "
+           "different "
+           "row of the same tensor and followed by the same calls. And at least {} turns that call the same in the "
+           "same "
+           "order: a recurrent cell, experts that pick their rows, lookups in embedding tables, or changes in place of "
+           "tensors with the shapes of parameters. Layers, which have parameters of their own and wait for one "
+           "another, "
+           "do not count.",
+           kLeastTurns, kLeastEqualTurns),
+       .needs = "CPU and CUDA activities; shapes and their values tell rows and parameters apart, and stacks give the "
+                "modules and the source line.",
+       .saving =
+           "The steps are replayed with the loop's calls and their backward pass divided by the number of turns, "
+           "and GPU work by as much as there is room on the GPU. Of recurrent cells, half of the products remain.",
        .held = "Predicted and measured savings, in percent of the step: 88 and 98 (row_loop).",
        .fixes = {"batch_calls"}},
       find};

@@ -1,4 +1,8 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
 
 #include "advise/testing/advise_sketch.h"
 
@@ -60,6 +64,53 @@ TEST(LoopIndexingRule, the_backward_pass_shrinks_as_the_forward_pass_does) {
   EXPECT_NEAR(likely_ms(findings[0]), kLoop + 2 * 19.0 / 20, 0.01);
 }
 
+// A loop of 16 turns that cost the host 105 µs each.
+Trace calling(std::string_view op, const std::function<std::string(int)>& module = {}, int loops = 1) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "model.py(9): forward");
+    for (int loop = 0; loop < loops; ++loop) {
+      for (int turn = 0; turn < 16; ++turn) {
+        if (module) program.open(Kind::kModule, "nn.Module: " + module(turn));
+        const auto call = program.open(Kind::kOperator, op);
+        program.sketch().set_inputs(call, fmt::format("[[{},64],[]]", turn + 1));
+        program.spend(100 * kMicrosecond);
+        program.launch("cudaLaunchKernel", Kind::kKernel, "kernel", 5 * kMicrosecond);
+        program.close();
+        if (module) program.close();
+      }
+      program.run(Kind::kOperator, "aten::think", 500 * kMicrosecond);
+      program.kernel("aten::sort", 5 * kMicrosecond);
+    }
+    program.close();
+  }
+  return program.build();
+}
+
+std::string one_cell(int /*turn*/) { return "LSTMCell_0"; }
+std::string each_expert(int turn) { return fmt::format("Expert_{}", turn); }
+
+TEST(LoopIndexingRule, names_what_the_loop_goes_over) {
+  const std::vector<Finding> cells = findings_of(calling("aten::lstm_cell", one_cell), "loop_indexing");
+  ASSERT_EQ(cells.size(), 1);
+  EXPECT_EQ(cells[0].title, "A loop calls a recurrent cell for each of 16 time steps");
+  EXPECT_EQ(cells[0].source, (SourceLine{"model.py", 9, "forward"}));
+  EXPECT_EQ(cells[0].evidence.size(), Finding::kMaxEvidence);
+  EXPECT_NEAR(likely_ms(cells[0]), 16 * 0.103 * 15 / 16, 0.02);
+  const std::vector<Finding> tables = findings_of(calling("aten::embedding"), "loop_indexing");
+  ASSERT_EQ(tables.size(), 1);
+  EXPECT_EQ(tables[0].title, "A loop looks up 16 embedding tables one at a time");
+}
+
+// The one call still goes through its lists: a tenth of the host's time remains.
+TEST(LoopIndexingRule, lists_of_parameters_leave_a_tenth) {
+  const std::vector<Finding> findings = findings_of(calling("aten::mul_"), "loop_indexing");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].title, "A loop goes through 16 parameters one at a time");
+  EXPECT_NEAR(likely_ms(findings[0]), 16 * 0.103 * 0.9, 0.02);
+}
+
 TEST(LoopIndexingRule, is_silent_about_few_turns) {
   EXPECT_TRUE(findings_of(looping({.turns = 9}), "loop_indexing").empty());
 }
@@ -77,6 +128,10 @@ TEST(LoopIndexingRule, is_silent_where_the_device_is_busy_with_something_else) {
 }
 
 const RuleSample k20Rows("loop_indexing", "20 rows", [] { return looping({}); });
+const RuleSample k16Cells("loop_indexing", "16 cells", [] { return calling("aten::lstm_cell", one_cell); });
+const RuleSample k16Tables("loop_indexing", "16 tables", [] { return calling("aten::embedding"); });
+const RuleSample k16Experts("loop_indexing", "16 experts", [] { return calling("aten::mm", each_expert); });
+const RuleSample kParameters("loop_indexing", "16 parameters, twice", [] { return calling("aten::mul_", {}, 2); });
 
 }  // namespace
 }  // namespace telltale

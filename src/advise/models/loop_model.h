@@ -1,0 +1,16 @@
+// What a step would take if loops were single calls.
+#pragma once
+
+#include <span>
+
+#include "advise/facts.h"
+#include "advise/patterns/call_loops.h"
+
+namespace telltale {
+
+// Once for all instead of once per turn: everything that the loops call, and what the backward pass does for it. On the
+// device, kernels that leave multiprocessors empty fill them first; of recurrent cells, the products with the state
+// remain one after the other.
+Edit without_loops(const Facts& facts, std::span<const CallLoop> loops);
+
+}  // namespace telltale

@@ -1,0 +1,31 @@
+// Loops that call the same things again and again where one call would do: for one row of a tensor after the other, one
+// time step, one expert, one embedding table, one parameter.
+//
+// A list of layers looks alike and is none of these: each layer has parameters of its own and waits for the one before
+// it. What tells them apart: a cell is one module called again and again, experts pick their rows before they compute,
+// tables only look up, and parameters are changed in place.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "advise/facts.h"
+
+namespace telltale {
+
+enum class LoopOver : std::uint8_t { kRows, kCells, kExperts, kTables, kParameters };
+
+struct CallLoop {
+  LoopOver over = LoopOver::kRows;
+  std::vector<EventId> turns;  // the call that begins each turn
+  EventId first = 0, end = 0;  // all of the loop's events, consecutive ones of one thread
+};
+
+// Fewer turns are no loop worth rewriting.
+inline constexpr std::size_t kLeastEqualTurns = 8;
+
+// Loops in the forward pass and outside of it, without those of backward passes and of torch's own optimizers; by first
+// event. None overlaps another: of those that do, the longest counts, and loops over rows (Facts::row_loops()) last.
+std::vector<CallLoop> find_call_loops(const Facts& facts);
+
+}  // namespace telltale

@@ -1,0 +1,194 @@
+#include "advise/patterns/turn_contents.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace telltale {
+namespace {
+
+enum Role : std::uint8_t {
+  kNoRole,
+  kProduct,
+  kConvolution,
+  kSigmoid,
+  kTanh,
+  kCell,
+  kLookup,
+  kAttentionOrNorm,
+  kPick,
+  kTake,
+  kChange,
+};
+
+struct NamedRole {
+  std::string_view op;  // without "aten::"
+  Role role;
+};
+
+constexpr auto kRoles = std::to_array<NamedRole>({
+    {"mm", kProduct},
+    {"addmm", kProduct},
+    {"bmm", kProduct},
+    {"baddbmm", kProduct},
+    {"_convolution", kConvolution},
+    {"sigmoid", kSigmoid},
+    {"sigmoid_", kSigmoid},
+    {"tanh", kTanh},
+    {"tanh_", kTanh},
+    {"lstm_cell", kCell},
+    {"gru_cell", kCell},
+    {"rnn_tanh_cell", kCell},
+    {"rnn_relu_cell", kCell},
+    {"_thnn_fused_lstm_cell", kCell},
+    {"_thnn_fused_gru_cell", kCell},
+    {"embedding", kLookup},
+    {"embedding_bag", kLookup},
+    {"_softmax", kAttentionOrNorm},
+    {"scaled_dot_product_attention", kAttentionOrNorm},
+    {"native_layer_norm", kAttentionOrNorm},
+    {"native_batch_norm", kAttentionOrNorm},
+    {"cudnn_batch_norm", kAttentionOrNorm},
+    {"rsqrt", kAttentionOrNorm},
+    {"nonzero", kPick},
+    {"index", kPick},
+    {"index_select", kPick},
+    {"index_add_", kPick},
+    {"index_put_", kPick},
+    {"masked_select", kPick},
+    {"scatter_add_", kPick},
+    {"select", kTake},
+    {"slice", kTake},
+    {"narrow", kTake},
+    {"mul_", kChange},
+    {"add_", kChange},
+    {"sub_", kChange},
+    {"div_", kChange},
+    {"lerp_", kChange},
+    {"addcmul_", kChange},
+    {"addcdiv_", kChange},
+    {"clamp_", kChange},
+    {"copy_", kChange},
+    {"linalg_vector_norm", kChange},
+});
+
+Role role_of(std::string_view op) {
+  constexpr std::string_view kAten = "aten::";
+  if (!op.starts_with(kAten)) return kNoRole;
+  const auto found = std::ranges::find(kRoles, op.substr(kAten.size()), &NamedRole::op);
+  return found == kRoles.end() ? kNoRole : found->role;
+}
+
+}  // namespace
+
+TurnReader::TurnReader(const Facts& facts) : facts_(facts), roles_(facts.trace.strings.size()) {
+  for (StringId name = 0; name < roles_.size(); ++name) roles_[name] = role_of(facts.trace.strings[name]);
+  for (const EventId event : events_named(
+           facts, Kind::kOperator, [](std::string_view name) { return name == "torch::autograd::AccumulateGrad"; }))
+    if (const std::vector<Shape> shapes = tensor_shapes(texts_of(facts.trace, event).shapes); !shapes.empty())
+      parameters_.insert(shapes.front());
+}
+
+TurnReader::Contents TurnReader::contents_of(EventId first, EventId end) const {
+  const Events& events = facts_.trace.events;
+  Contents contents;
+  EventId end_of_module = first;  // that the event is in
+  for (EventId event = first; event < end; ++event) {
+    if (events.kind[event] == Kind::kModule) {
+      end_of_module = std::max(end_of_module, subtree_end(facts_.trace, event));
+      contents.has_expert = contents.has_expert || facts_.trace.name(event).contains("xpert");
+    }
+    if (events.kind[event] != Kind::kOperator) continue;
+    const bool is_outside = event >= end_of_module;
+    switch (roles_[events.name[event]]) {
+      case kProduct:
+        ++contents.products;
+        if (contents.has_sigmoid || contents.has_tanh) ++contents.products_behind_gates;
+        break;
+      case kConvolution:
+        contents.has_convolution = true;
+        break;
+      case kSigmoid:
+        contents.has_sigmoid = true;
+        break;
+      case kTanh:
+        contents.has_tanh = true;
+        break;
+      case kCell:
+        contents.has_cell = true;
+        break;
+      case kLookup:
+        contents.has_lookup = true;
+        break;
+      case kAttentionOrNorm:
+        contents.has_attention_or_norm = true;
+        break;
+      case kPick:
+        contents.picks_rows = contents.picks_rows || is_outside;
+        break;
+      case kTake:
+        contents.takes_part = contents.takes_part || is_outside;
+        break;
+      case kChange:
+        contents.changes_in_place = contents.changes_in_place || is_outside;
+        break;
+      default:
+        break;
+    }
+  }
+  return contents;
+}
+
+TurnReader::Modules TurnReader::modules_of(std::span<const EventId> turns, EventId end) const {
+  const Events& events = facts_.trace.events;
+  std::set<StringId> distinct;
+  std::size_t modules = 0;
+  for (EventId event = turns.front(); event < end; ++event) {
+    if (events.kind[event] != Kind::kModule) continue;
+    ++modules;
+    distinct.insert(events.name[event]);
+    event = subtree_end(facts_.trace, event) - 1;
+  }
+  if (modules < turns.size()) return Modules::kNone;
+  return 2 * distinct.size() <= modules ? Modules::kShared : Modules::kOneEach;
+}
+
+// Whether turns begin with tensors of many shapes, those of parameters as far as they are known.
+bool TurnReader::goes_over_parameters(std::span<const EventId> turns, EventId end) const {
+  std::set<Shape> distinct;
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const EventId behind = i + 1 < turns.size() ? turns[i + 1] : end;
+    for (EventId event = turns[i]; event < behind; ++event) {
+      std::vector<Shape> shapes = tensor_shapes(texts_of(facts_.trace, event).shapes);
+      if (shapes.empty()) continue;
+      if (parameters_.contains(shapes.front())) ++known;
+      distinct.insert(std::move(shapes.front()));
+      break;
+    }
+  }
+  constexpr std::size_t kLeastShapes = 3;
+  return distinct.size() >= kLeastShapes && (parameters_.empty() || 2 * known >= turns.size());
+}
+
+std::optional<LoopOver> TurnReader::what_turns_are_over(std::span<const EventId> turns, EventId end) const {
+  // The second turn: the first one may begin with what only it does.
+  const Contents turn = contents_of(turns[1], turns[2]);
+  const Modules modules = modules_of(turns, end);
+  const bool computes = turn.products > 0 || turn.has_convolution;
+  if (turn.has_lookup && !computes && !turn.has_attention_or_norm) return LoopOver::kTables;
+  // Gates follow the products of the input and of the state; a network of layers has products behind them.
+  const bool has_gates = turn.products > 0 && turn.products_behind_gates == 0 && !turn.has_convolution &&
+                         ((turn.has_sigmoid && turn.has_tanh) || (turn.products > 1 && turn.has_tanh));
+  const bool is_shared = modules == Modules::kShared || (modules == Modules::kNone && turn.takes_part);
+  if (turn.has_cell ? modules != Modules::kOneEach : has_gates && is_shared) return LoopOver::kCells;
+  if (turn.products > 0 && modules != Modules::kShared && !turn.has_attention_or_norm &&
+      (turn.picks_rows || turn.has_expert))
+    return LoopOver::kExperts;
+  if (!computes && turn.changes_in_place && !turn.has_attention_or_norm && !turn.has_lookup &&
+      goes_over_parameters(turns, end))
+    return LoopOver::kParameters;
+  return {};
+}
+
+}  // namespace telltale
