@@ -405,7 +405,16 @@ class StepSummary(Struct):
     median_ns: int
     """The median of the same."""
     unobserved_ns: int
-    """A step as it would have been without the profiler, by our model of what recording costs."""
+    """A step as it would have been without the profiler: measured where steps of the program ran unrecorded, else by
+    our model of what recording costs."""
+    unobserved_low_ns: int
+    """The least that it may be: the fastest of the measured steps, or the estimate if recording cost more."""
+    unobserved_high_ns: int
+    """The most that it may be: the slowest of the measured steps, or the estimate if recording cost less."""
+    unobserved_source: str
+    """How it is known: ``measured``, ``estimated``, or ``recorded`` where recording cost nothing."""
+    unrecorded_steps: int
+    """Over how many unrecorded steps it was measured; 0 where it was not."""
     observer_percent: float
     """By how much of ``mean_ns`` the two differ."""
     source: str

@@ -8,8 +8,10 @@
 #include "advise/finding.h"
 #include "advise/rule.h"
 #include "analysis/host_work.h"
+#include "analysis/measured_step.h"
 #include "analysis/trace_info.h"
 #include "replay/edit.h"
+#include "replay/observer_fit.h"
 #include "replay/step_graph.h"
 
 namespace telltale {
@@ -90,9 +92,37 @@ void describe_host(const Trace& trace, Diagnosis& diagnosis) {
   diagnosis.counters = counter_summaries(trace, window);
 }
 
-// Never longer than the recorded step: observing speeds nothing up.
-Nanoseconds unobserved_step(const Trace& trace, const StepGraph& graph, Nanoseconds recorded) {
-  return std::min(graph.replay(without_observer(trace)).period, recorded);
+// Steps that were timed unrecorded and those of the trace may be different things, when a program has several loops.
+constexpr double kLeastOfRecorded = 0.125, kMostOfRecorded = 2;
+
+bool is_same_step(Nanoseconds measured, const Diagnosis& diagnosis) {
+  const double share =
+      static_cast<double>(measured) / static_cast<double>(std::max<Nanoseconds>(diagnosis.recorded_ns, 1));
+  return diagnosis.timing.source != StepSource::kWhole && share >= kLeastOfRecorded && share <= kMostOfRecorded;
+}
+
+// An estimate is never longer than the recorded step: observing speeds nothing up.
+void estimate_unobserved_step(const Trace& trace, const StepGraph& graph, Diagnosis& diagnosis) {
+  const Nanoseconds recorded = diagnosis.recorded_ns;
+  diagnosis.observer = {observer_cost(trace), 1};
+  const Nanoseconds step = std::min(graph.replay(without_observer(trace)).period, recorded);
+  const UnobservedRange range = unobserved_range(graph, diagnosis.observer.cost);
+  diagnosis.unobserved_ns = step;
+  diagnosis.unobserved_low_ns = std::min(range.low, step);
+  diagnosis.unobserved_high_ns = std::clamp(range.high, step, recorded);
+  diagnosis.unobserved_source = step < recorded ? UnobservedSource::kEstimated : UnobservedSource::kRecorded;
+}
+
+void find_unobserved_step(const Trace& trace, const StepGraph& graph, Diagnosis& diagnosis) {
+  const auto measured = measured_step(trace);
+  if (!measured || !is_same_step(measured->typical, diagnosis))
+    return estimate_unobserved_step(trace, graph, diagnosis);
+  diagnosis.observer = fitted_to(graph, observer_cost(trace), measured->typical);
+  diagnosis.unobserved_ns = measured->typical;
+  diagnosis.unobserved_low_ns = measured->fastest;
+  diagnosis.unobserved_high_ns = measured->slowest;
+  diagnosis.unobserved_source = UnobservedSource::kMeasured;
+  diagnosis.unrecorded_steps = measured->steps;
 }
 
 void fill_percents(Saving& saving, Nanoseconds step) {
@@ -121,6 +151,18 @@ std::vector<Finding> find_all(const Facts& facts, const DiagnosisOptions& option
 }
 
 }  // namespace
+
+std::string_view name_of(UnobservedSource source) {
+  switch (source) {
+    case UnobservedSource::kMeasured:
+      return "measured";
+    case UnobservedSource::kEstimated:
+      return "estimated";
+    case UnobservedSource::kRecorded:
+      break;
+  }
+  return "recorded";
+}
 
 double Diagnosis::observer_percent() const {
   if (recorded_ns <= 0) return 0;
@@ -151,7 +193,7 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   diagnosis.strip = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work);
 
   const StepGraph graph(trace, diagnosis.timing, host_work);
-  diagnosis.unobserved_ns = unobserved_step(trace, graph, diagnosis.recorded_ns);
+  find_unobserved_step(trace, graph, diagnosis);
   const Facts facts(trace, diagnosis, graph, std::move(host_work), std::move(phases));
   diagnosis.findings = find_all(facts, options);
   return diagnosis;

@@ -22,6 +22,7 @@
 #include "analysis/step_timing.h"
 #include "analysis/sync_points.h"
 #include "analysis/sync_rows.h"
+#include "replay/observer_fit.h"
 #include "trace/trace.h"
 
 namespace telltale {
@@ -49,6 +50,14 @@ struct DeviceUse {
   }
 };
 
+// How the unobserved step is known.
+enum class UnobservedSource : std::uint8_t {
+  kMeasured,   // on steps of the same process that ran unrecorded
+  kEstimated,  // by what recording costs elsewhere
+  kRecorded,   // recording cost nothing: it is the recorded step
+};
+std::string_view name_of(UnobservedSource source);
+
 struct Diagnosis {
   std::string path;  // as the caller names it
   DiagnosedTrace trace;
@@ -57,6 +66,11 @@ struct Diagnosis {
   bool is_about_steps = true;
   Nanoseconds recorded_ns = 0;    // a step as it was recorded: what the breakdown adds up to
   Nanoseconds unobserved_ns = 0;  // a step as it would have been without a profiler
+  // In which it lies: the spread of the measured steps, or what the estimate may be off by.
+  Nanoseconds unobserved_low_ns = 0, unobserved_high_ns = 0;
+  UnobservedSource unobserved_source = UnobservedSource::kRecorded;
+  std::int64_t unrecorded_steps = 0;  // that it was measured over; 0 when it was not
+  ObserverFit observer;               // what recording cost here
   StepBreakdown breakdown;
   std::vector<DeviceUse> devices;
   std::vector<PhaseTime> phases;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "advise/testing/advise_sketch.h"
+#include "trace/unrecorded_steps.h"
 
 namespace telltale {
 namespace {
@@ -27,6 +28,30 @@ std::vector<std::string> rules_of(const Diagnosis& diagnosis) {
   std::vector<std::string> rules;
   for (const Finding& finding : diagnosis.findings) rules.push_back(finding.rule);
   return rules;
+}
+
+TEST(Diagnosis, takes_the_measured_step_where_steps_ran_unrecorded) {
+  Trace trace = training().build();
+  trace.metadata.emplace_back(kUnrecordedSteps,
+                              R"([{"when":"before","first":2,"took_ns":[8000000,8100000,7900000,8050000,7950000]}])");
+  const Diagnosis diagnosis = diagnose(trace);
+  EXPECT_EQ(diagnosis.unobserved_ns, 8 * kMillisecond);
+  EXPECT_EQ(diagnosis.unobserved_low_ns, 7'900'000);
+  EXPECT_EQ(diagnosis.unobserved_high_ns, 8'100'000);
+  EXPECT_EQ(diagnosis.unobserved_source, UnobservedSource::kMeasured);
+  EXPECT_EQ(diagnosis.unrecorded_steps, 5);
+  // Collecting takes half of the recorded step, of which the rule leaves a twentieth. No cost of recording explains two
+  // milliseconds of such a program, so that the rest is taken from all of it alike: it is as much of the measured step.
+  ASSERT_FALSE(diagnosis.findings.empty());
+  EXPECT_EQ(diagnosis.findings.front().rule, "garbage_collection");
+  EXPECT_NEAR(diagnosis.findings.front().saving.likely_percent, 47.5, 0.5);
+}
+
+TEST(Diagnosis, does_not_take_steps_of_another_loop_for_its_own) {
+  Trace trace = training().build();
+  trace.metadata.emplace_back(kUnrecordedSteps,
+                              R"([{"when":"before","first":2,"took_ns":[90000000,90000000,90000000]}])");
+  EXPECT_EQ(diagnose(trace).unobserved_source, UnobservedSource::kEstimated);
 }
 
 TEST(Diagnosis, knows_the_step_as_it_was_recorded_and_as_it_would_have_been) {

@@ -27,10 +27,13 @@ Facts::Facts(const Trace& recorded, const Diagnosis& diagnosed, const StepGraph&
       host_work(std::move(work_by_event)),
       phases(std::move(phase_by_event)),
       launched(recorded),
-      unobserved(without_observer(recorded)),
-      step(std::max<Nanoseconds>(diagnosed.unobserved_ns, 1)) {}
+      step(std::max<Nanoseconds>(diagnosed.unobserved_ns, 1)) {
+  unobserved.observer = diagnosed.observer.cost;
+}
 
-Nanoseconds Facts::saved_by(const Edit& edit) const { return step - graph.replay(edit).period; }
+Nanoseconds Facts::saved_by(const Edit& edit) const {
+  return step - static_cast<Nanoseconds>(static_cast<double>(graph.replay(edit).period) * diagnosis.observer.rest);
+}
 
 double Facts::percent_of_step(Nanoseconds time) const {
   return 100.0 * static_cast<double>(time) / static_cast<double>(step);

@@ -7,6 +7,7 @@
 #include "answers/chosen_steps.h"
 #include "answers/explain.h"
 #include "answers/page_file.h"
+#include "answers/unpaused.h"
 #include "base/amounts.h"
 #include "report/analyze_html.h"
 #include "report/analyze_markdown.h"
@@ -56,11 +57,13 @@ Result<AnalyzeAnswer> analyze(const AnalyzeRequest& request) {
     return failure(std::move(reason), source->path);
 
   source->tell("Analyzing");
-  SteadySteps steps = steady_steps(*source->trace, *choice);
+  const SteadySteps steps = steady_steps(*source->trace, *choice);
   options->steps = steps.range;
-  AnalyzeAnswer answer{diagnose(*source->trace, *options), source->trace};
+  const UnpausedTrace unpaused = answers::unpaused(source->trace);
+  AnalyzeAnswer answer{diagnose(*unpaused.trace, *options), unpaused.trace};
   answer.diagnosis.path = source->path;
-  if (!steps.remark.empty()) answer.diagnosis.remarks.push_back(std::move(steps.remark));
+  for (const std::string& remark : {steps.remark, unpaused.remark})
+    if (!remark.empty()) answer.diagnosis.remarks.push_back(remark);
   if (has_page) {
     if (const auto written = write_page(request.page, answer.html()); !written) return std::unexpected(written.error());
   }

@@ -4,6 +4,7 @@
 
 #include "answers/change_words.h"
 #include "answers/chosen_steps.h"
+#include "answers/unpaused.h"
 #include "base/amounts.h"
 #include "report/json.h"
 #include "report/text_width.h"
@@ -60,7 +61,8 @@ Result<WhatIfAnswer> what_if(const WhatIfRequest& request) {
 
   source->tell("Replaying");
   SteadySteps steps = steady_steps(*source->trace, *choice);
-  WhatIfAnswer answer{telltale::what_if(*source->trace, *changes, steps.range), std::move(steps.remark)};
+  WhatIfAnswer answer{telltale::what_if(*unpaused(source->trace).trace, *changes, steps.range),
+                      std::move(steps.remark)};
   answer.what_if.path = source->path;
   if (std::string reason = why_no_match(answer.what_if, *source->trace); !reason.empty())
     return failure(std::move(reason), source->path);

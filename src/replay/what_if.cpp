@@ -1,9 +1,12 @@
 #include "replay/what_if.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/host_work.h"
+#include "analysis/measured_step.h"
 #include "replay/edit.h"
+#include "replay/observer_fit.h"
 
 namespace telltale {
 namespace {
@@ -74,6 +77,22 @@ class Editor {
   LaunchedWork launched_;
 };
 
+ObserverFit observer_of(const Trace& trace, const StepGraph& graph) {
+  const ObserverCost guess = observer_cost(trace);
+  const auto measured = measured_step(trace);
+  return measured ? fitted_to(graph, guess, measured->typical) : ObserverFit{guess, 1};
+}
+
+// Without the observer, where that is left out.
+ReplayedStep replayed(const StepGraph& graph, Edit edit, const std::optional<ObserverFit>& observer) {
+  if (!observer) return graph.replay(edit);
+  edit.observer = observer->cost;
+  ReplayedStep step = graph.replay(edit);
+  for (Nanoseconds* const time : {&step.period, &step.device_busy, &step.host_busy})
+    *time = static_cast<Nanoseconds>(static_cast<double>(*time) * observer->rest);
+  return step;
+}
+
 }  // namespace
 
 std::string_view name_of(Bottleneck bottleneck) {
@@ -109,16 +128,16 @@ WhatIf what_if(const Trace& trace, const Changes& changes, const std::optional<S
   const StepGraph graph(trace, result.timing, host_work);
   result.has_device = graph.work_count() > 0;
 
-  Edit before, after;
-  if (changes.leaves_out_observer) after.observer = observer_cost(trace);
-  if (changes.has_any()) before.observer = after.observer;
+  Edit after;
+  std::optional<ObserverFit> observer;
+  if (changes.leaves_out_observer) observer = observer_of(trace, graph);
   const Editor editor(trace, result.timing, host_work, graph);
   for (const PatternChange& change : changes.patterns) result.reach.push_back(editor.change(change, after));
   if (changes.drops_waits) result.waits = editor.drop_waits(after);
   if (changes.has_instant_data) result.data = editor.load_instantly(after);
   if (changes.runs_as_graph) result.graph = editor.run_as_graph(after);
-  result.before = graph.replay(before);
-  result.after = graph.replay(after);
+  result.before = replayed(graph, {}, changes.has_any() ? observer : std::nullopt);
+  result.after = replayed(graph, std::move(after), observer);
   return result;
 }
 

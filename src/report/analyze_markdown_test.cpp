@@ -13,7 +13,7 @@ std::string text_of(const SampleDiagnosis& sample) { return analyze_markdown(sam
 TEST(AnalyzeMarkdown, starts_with_the_headline_and_the_breakdown) {
   const std::string expected = R"(### train.json.gz · NVIDIA H200 · 3 steps
 
-A step takes 48.5 ms (58.0 ms as recorded: profiling cost 16 %). The GPU is busy 71 % of the recorded step, mostly with matmul; otherwise it waits, mostly for the host to launch work.
+A step takes about 48.5 ms unprofiled (44.1 to 52.0 ms; 58.0 ms as recorded: profiling cost 16 %). The GPU is busy 71 % of the recorded step, mostly with matmul; otherwise it waits, mostly for the host to launch work.
 
 | a step of 58.0 ms, as recorded | time | % |
 |---|--:|--:|

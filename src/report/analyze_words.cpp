@@ -56,18 +56,37 @@ const BreakdownPart* largest(const std::vector<BreakdownPart>& parts) {
   return at == parts.end() ? nullptr : &*at;
 }
 
-std::string step_sentence(const Diagnosis& diagnosis) {
+// "44.1 to 52.0 ms; ", without the unit twice where both have the same; empty where they are the same.
+std::string range_text(Nanoseconds low, Nanoseconds high) {
+  const std::string from = format_time(low), to = format_time(high);
+  if (from == to) return {};
+  const std::size_t unit = from.rfind(' ');
+  const bool shares_unit = unit != std::string::npos && to.ends_with(from.substr(unit));
+  return fmt::format("{} to {}; ", shares_unit ? from.substr(0, unit) : from, to);
+}
+
+// The unobserved step, and what is known of it: "about 48.5 ms unprofiled (44.1 to 52.0 ms; 58.0 ms as recorded)".
+std::string step_text(const Diagnosis& diagnosis) {
+  const std::string time = format_time(diagnosis.unobserved_ns), recorded = format_time(diagnosis.recorded_ns);
   const double observer = diagnosis.observer_percent();
-  const std::string time = format_time(diagnosis.unobserved_ns);
-  const std::string recorded = observer < kWorthSaying
-                                   ? std::string()
-                                   : fmt::format(" ({} as recorded: profiling cost {})",
-                                                 format_time(diagnosis.recorded_ns), format_percent(observer));
-  if (diagnosis.timing.source == StepSource::kWhole) {
-    return fmt::format("The trace marks no steps and nothing in it repeats, so it counts as one step of {}{}.", time,
-                       recorded);
+  const std::string cost = observer < kWorthSaying
+                               ? std::string()
+                               : fmt::format("{} as recorded: profiling cost {}", recorded, format_percent(observer));
+  if (diagnosis.unobserved_source == UnobservedSource::kMeasured) {
+    const std::string over = fmt::format("{}, measured over {}", time,
+                                         counted(static_cast<double>(diagnosis.unrecorded_steps), "unrecorded step"));
+    return cost.empty() ? over : fmt::format("{} ({})", over, cost);
   }
-  return fmt::format("A step takes {}{}.", time, recorded);
+  if (cost.empty()) return time;
+  const std::string range = range_text(diagnosis.unobserved_low_ns, diagnosis.unobserved_high_ns);
+  return fmt::format("about {} unprofiled ({}{})", time, range, cost);
+}
+
+std::string step_sentence(const Diagnosis& diagnosis) {
+  const std::string text = step_text(diagnosis);
+  if (diagnosis.timing.source == StepSource::kWhole)
+    return fmt::format("The trace marks no steps and nothing in it repeats, so it counts as one step of {}.", text);
+  return fmt::format("A step takes {}.", text);
 }
 
 std::string device_sentence(const Diagnosis& diagnosis) {

@@ -13,7 +13,8 @@ namespace {
 TEST(Headline, says_how_long_a_step_takes_and_what_fills_it) {
   EXPECT_EQ(
       headline_text(sample_diagnosis().diagnosis),
-      "A step takes 48.5 ms (58.0 ms as recorded: profiling cost 16 %). The GPU is busy 71 % of the recorded step, "
+      "A step takes about 48.5 ms unprofiled (44.1 to 52.0 ms; 58.0 ms as recorded: profiling cost 16 %). The GPU is "
+      "busy 71 % of the recorded step, "
       "mostly with matmul; otherwise it waits, mostly for the host to launch work.");
 }
 
@@ -54,6 +55,23 @@ TEST(Headline, of_an_empty_trace_is_a_sentence) {
 TEST(SubjectLine, names_file_devices_and_steps) {
   EXPECT_EQ(subject_line(sample_diagnosis().diagnosis), "train.json.gz · NVIDIA H200 · 3 steps");
   EXPECT_EQ(subject_line(healthy_host_diagnosis().diagnosis), "standard input · no GPU · no steps");
+}
+
+TEST(Headline, says_over_how_many_steps_it_was_measured) {
+  Diagnosis diagnosis = sample_diagnosis().diagnosis;
+  diagnosis.unobserved_source = UnobservedSource::kMeasured;
+  diagnosis.unrecorded_steps = 12;
+  EXPECT_EQ(headline(diagnosis).step,
+            "A step takes 48.5 ms, measured over 12 unrecorded steps (58.0 ms as recorded: profiling cost 16 %).");
+  diagnosis.unobserved_ns = 60'000'000;  // something else made the recorded steps faster
+  EXPECT_EQ(headline(diagnosis).step, "A step takes 60.0 ms, measured over 12 unrecorded steps.");
+}
+
+TEST(Headline, gives_the_units_of_a_range_once_where_they_are_the_same) {
+  Diagnosis diagnosis = sample_diagnosis().diagnosis;
+  diagnosis.unobserved_low_ns = 900'000;
+  EXPECT_EQ(headline(diagnosis).step,
+            "A step takes about 48.5 ms unprofiled (900 µs to 52.0 ms; 58.0 ms as recorded: profiling cost 16 %).");
 }
 
 TEST(BreakdownCaption, says_which_of_several_devices_it_is_about) {

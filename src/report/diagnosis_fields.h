@@ -58,8 +58,18 @@ void describe(Fields& fields, const StepOf& of) {
                 "a step as it was recorded: the period with which the program repeats itself, which is the device's "
                 "where the host runs ahead of it");
   fields.member("median_ns", diagnosis.timing.median, "the median of the same");
-  fields.member("unobserved_ns", diagnosis.unobserved_ns,
-                "a step as it would have been without the profiler, by our model of what recording costs");
+  fields.member(
+      "unobserved_ns", diagnosis.unobserved_ns,
+      "a step as it would have been without the profiler: measured where steps of the program ran unrecorded, "
+      "else by our model of what recording costs");
+  fields.member("unobserved_low_ns", diagnosis.unobserved_low_ns,
+                "the least that it may be: the fastest of the measured steps, or the estimate if recording cost more");
+  fields.member("unobserved_high_ns", diagnosis.unobserved_high_ns,
+                "the most that it may be: the slowest of the measured steps, or the estimate if recording cost less");
+  fields.member("unobserved_source", diagnosis.unobserved_source,
+                "how it is known: `measured`, `estimated`, or `recorded` where recording cost nothing");
+  fields.member("unrecorded_steps", diagnosis.unrecorded_steps,
+                "over how many unrecorded steps it was measured; 0 where it was not");
   fields.member("observer_percent", diagnosis.observer_percent(), "by how much of `mean_ns` the two differ");
   fields.member("source", diagnosis.timing.source,
                 "what the steps are: `marks` (ProfilerStep), `optimizer` (from one optimizer step to the next), "

@@ -31,7 +31,8 @@ TEST(AnalyzeJson, describes_trace_and_step) {
   EXPECT_EQ(json["trace"]["devices"], nlohmann::json::array({"NVIDIA H200"}));
   EXPECT_EQ(json["trace"]["anomalies"], nlohmann::json::parse(R"([{"kind":"device_without_launch","count":1}])"));
   EXPECT_EQ(json["step"], nlohmann::json::parse(R"({"count":3,"mean_ns":58000000,"median_ns":58000000,
-      "unobserved_ns":48500000,"observer_percent":16.379,"source":"marks"})"));
+      "unobserved_ns":48500000,"unobserved_low_ns":44100000,"unobserved_high_ns":52000000,
+      "unobserved_source":"estimated","unrecorded_steps":0,"observer_percent":16.379,"source":"marks"})"));
   EXPECT_EQ(json["steps"][1]["index"], 5);
   EXPECT_EQ(json["steps"][1]["start_ns"], 58'000'000);
   EXPECT_EQ(json["steps"][1]["duration_ns"], 58'000'000);

@@ -200,6 +200,9 @@ SampleDiagnosis sample_diagnosis(std::string_view kernel) {
   diagnosis.timing = sample_timing();
   diagnosis.recorded_ns = 58 * kMillisecond;
   diagnosis.unobserved_ns = 48'500'000;
+  diagnosis.unobserved_low_ns = 44'100'000;
+  diagnosis.unobserved_high_ns = 52 * kMillisecond;
+  diagnosis.unobserved_source = UnobservedSource::kEstimated;
   diagnosis.breakdown = sample_breakdown(drawn);
   diagnosis.devices = {{0, "NVIDIA H200", 41'180'000, 16'820'000, 2}};
   diagnosis.phases = {{Phase::kData, 2 * kMillisecond, 0},

@@ -1,0 +1,66 @@
+#include "analysis/measured_step.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <vector>
+
+namespace telltale {
+namespace {
+
+constexpr std::size_t kWarmupSteps = 2;  // of a program
+constexpr std::size_t kEnough = 5;
+constexpr std::size_t kFewest = 3;
+constexpr double kFence = 1.5;  // of the distance of the quartiles, beyond them
+
+using Times = std::vector<Nanoseconds>;
+
+// The later half, where that leaves enough.
+Times settled(Times took) {
+  const std::size_t kept = std::max(std::min(took.size(), kEnough), took.size() / 2);
+  took.erase(took.begin(), took.end() - static_cast<std::ptrdiff_t>(kept));
+  return took;
+}
+
+std::size_t unsettled_steps(const UnrecordedStretch& stretch) {
+  if (stretch.when != Unrecorded::kBefore) return 1;
+  const auto first = static_cast<std::size_t>(stretch.first);
+  return first < kWarmupSteps ? kWarmupSteps - first : 0;
+}
+
+std::array<Times, kUnrecordedCount> steps_by_when(const Trace& trace) {
+  std::array<Times, kUnrecordedCount> times;
+  for (const UnrecordedStretch& stretch : unrecorded_steps(trace)) {
+    Times took = stretch.took;
+    const std::size_t unsettled = std::min(unsettled_steps(stretch), took.size());
+    took.erase(took.begin(), took.begin() + static_cast<std::ptrdiff_t>(unsettled));
+    if (stretch.when != Unrecorded::kPaused) took = settled(std::move(took));
+    Times& all = times[static_cast<std::size_t>(stretch.when)];
+    all.insert(all.end(), took.begin(), took.end());
+  }
+  return times;
+}
+
+MeasuredStep measured_over(Times took, Unrecorded when) {
+  std::ranges::sort(took);
+  const double low = static_cast<double>(took[took.size() / 4]);
+  const double high = static_cast<double>(took[took.size() - 1 - took.size() / 4]);
+  const double reach = kFence * (high - low);
+  std::erase_if(took, [&](Nanoseconds each) {
+    return static_cast<double>(each) < low - reach || static_cast<double>(each) > high + reach;
+  });
+  const auto count = static_cast<Nanoseconds>(took.size());
+  return {std::accumulate(took.begin(), took.end(), Nanoseconds{0}) / count, took.front(), took.back(), count, when};
+}
+
+}  // namespace
+
+std::optional<MeasuredStep> measured_step(const Trace& trace) {
+  std::array<Times, kUnrecordedCount> times = steps_by_when(trace);
+  auto chosen = std::ranges::find_if(times, [](const Times& each) { return each.size() >= kEnough; });
+  if (chosen == times.end()) chosen = std::ranges::max_element(times, {}, &Times::size);
+  if (chosen->size() < kFewest) return std::nullopt;
+  return measured_over(std::move(*chosen), static_cast<Unrecorded>(chosen - times.begin()));
+}
+
+}  // namespace telltale

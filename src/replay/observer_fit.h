@@ -1,0 +1,33 @@
+// What recording cost, for the program at hand: fitted to a step that was measured unrecorded, or with the range in
+// which such a step lies where there is none.
+//
+// Thread-safe; a few replays.
+#pragma once
+
+#include "base/time.h"
+#include "replay/edit.h"
+#include "replay/step_graph.h"
+
+namespace telltale {
+
+ObserverCost scaled(const ObserverCost& cost, double factor);
+
+struct ObserverFit {
+  ObserverCost cost;
+  // What is left to the measured step when the cost is taken out: times are multiplied by it. 1 where the cost explains
+  // all; else the program ran faster or slower for other reasons while it was recorded, and savings that a replay finds
+  // are taken as shares of its step.
+  double rest = 1;
+};
+
+// Which multiple of the guess, if any, makes the replay without observer take as long as the measured step.
+ObserverFit fitted_to(const StepGraph& graph, const ObserverCost& guess, Nanoseconds measured);
+
+struct UnobservedRange {
+  Nanoseconds low = 0, high = 0;
+};
+
+// The unobserved step if recording costs more or less than the guess, as much as the guess is known to be off.
+UnobservedRange unobserved_range(const StepGraph& graph, const ObserverCost& guess);
+
+}  // namespace telltale

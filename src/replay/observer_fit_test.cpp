@@ -1,0 +1,65 @@
+#include "replay/observer_fit.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/testing/program_sketch.h"
+
+namespace telltale {
+namespace {
+
+constexpr ObserverCost kGuess = {.python_call = 10'000, .operator_call = 0, .api_call = 0};
+
+// Each step is ten calls of Python that take 90 µs each, 900 µs on the whole.
+class ObserverFitTest : public testing::Test {
+ protected:
+  static Trace draw() {
+    ProgramSketch program;
+    for (int step = 0; step < 4; ++step) {
+      program.begin_step();
+      for (int i = 0; i < 10; ++i) program.run(Kind::kPython, "train.py(3): work", 90 * kMicrosecond);
+    }
+    return program.build();
+  }
+
+  Nanoseconds step(const ObserverFit& fit) const {
+    Edit edit;
+    edit.observer = fit.cost;
+    return static_cast<Nanoseconds>(static_cast<double>(graph_.replay(edit).period) * fit.rest);
+  }
+
+  const Trace trace_ = draw();
+  const StepTiming timing_ = step_timing(trace_);
+  const StepGraph graph_{trace_, timing_, host_work_by_event(trace_)};
+};
+
+// Ten calls cost 10 µs each by the guess, which makes 800 µs of 900.
+TEST_F(ObserverFitTest, a_step_shorter_than_the_recorded_one_tells_what_a_call_costs) {
+  const ObserverFit half = fitted_to(graph_, kGuess, 850 * kMicrosecond);
+  EXPECT_NEAR(half.cost.python_call, 5'000, 50);
+  EXPECT_NEAR(half.rest, 1, 0.001);
+  EXPECT_NEAR(static_cast<double>(step(half)), 850e3, 10);
+  EXPECT_NEAR(fitted_to(graph_, kGuess, 700 * kMicrosecond).cost.python_call, 20'000, 50);
+}
+
+TEST_F(ObserverFitTest, what_no_cost_explains_makes_everything_shorter) {
+  const ObserverFit fit = fitted_to(graph_, kGuess, 300 * kMicrosecond);
+  EXPECT_DOUBLE_EQ(fit.cost.python_call, 40'000);
+  EXPECT_LT(fit.rest, 1);
+  EXPECT_NEAR(static_cast<double>(step(fit)), 300e3, 10);
+}
+
+TEST_F(ObserverFitTest, a_step_longer_than_the_recorded_one_makes_everything_longer) {
+  const ObserverFit fit = fitted_to(graph_, kGuess, 990 * kMicrosecond);
+  EXPECT_DOUBLE_EQ(fit.cost.python_call, 0);
+  EXPECT_NEAR(fit.rest, 1.1, 1e-6);
+}
+
+TEST_F(ObserverFitTest, the_range_of_an_estimate_has_a_larger_and_a_smaller_cost) {
+  const UnobservedRange range = unobserved_range(graph_, kGuess);
+  EXPECT_LT(range.low, 800 * kMicrosecond);
+  EXPECT_GT(range.high, 800 * kMicrosecond);
+  EXPECT_LE(range.high, 900 * kMicrosecond);
+}
+
+}  // namespace
+}  // namespace telltale
