@@ -134,12 +134,7 @@ def fill_compiler_caches(wanted: list[Case], shrink: int, at_a_time: int, deadli
 
 def machine() -> dict[str, str]:
     """Asked in a child: the parent must not start CUDA."""
-    reading, writing = os.pipe()
-    child = processes.start(lambda: os.write(writing, device.name().encode()) and None, {})
-    processes.finish([child], time.monotonic() + 60)
-    os.close(writing)
-    with os.fdopen(reading) as pipe:
-        return {"device": pipe.read(), "torch": torch.__version__}
+    return {"device": processes.result_of(device.name, {}, time.monotonic() + 60), "torch": torch.__version__}
 
 
 def parse_arguments() -> argparse.Namespace:

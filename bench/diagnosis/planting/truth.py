@@ -13,7 +13,9 @@ NOTE = (
     "larger_batch: per sample at twice the batch. noise_percent: how far apart three plain runs are, two of them in "
     "one process; clear: the planted fix gains more than the noise. skipped: fixes not measured, and why. peak_mib: "
     "device memory at its highest, by fix (none: the faulty step). source: the function at fault in the program "
-    "that was recorded, by the line of its def. nostack_step_ms: as step_ms, for the trace CASE.nostack.json.gz."
+    "that was recorded, by the line of its def. nostack_step_ms: as step_ms, for the trace CASE.nostack.json.gz. "
+    "trace: its file, where that is not CASE.json.gz, of a recording by `telltale record`; there step_ms was timed in a "
+    "process of its own, just before, and run_step_ms is the median step as the recorded program saw it."
 )
 
 FAULTY, FAULTY_AGAIN, RECORDED, RECORDED_NOSTACK = "none", "none again", "recorded", "recorded without stacks"
