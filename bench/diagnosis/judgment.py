@@ -12,7 +12,7 @@ from halves import HALVES
 CLOSE_POINTS = 10.0  # a predicted saving this near to the measured one is right
 OVERPROMISE_POINTS = 15.0
 CLOSE_STEP_PERCENT = 10.0
-VERY_CLOSE_STEP_PERCENT = 3.0  # what a recording that has timed unrecorded steps should reach
+TIMED_STEP_PERCENT = 3.0  # where the recorder has timed unrecorded steps
 
 
 @dataclass
@@ -72,6 +72,9 @@ class Verdict:
     followed_was_tried: bool
     recorded_ms: float
     unobserved_ms: float
+    lowest_ms: float  # the range that is given for it
+    highest_ms: float
+    unrecorded_steps: int  # that the recorder has timed; 0: the unobserved step is an estimate
     measured_ms: float
     step_error_percent: float  # of the unobserved step
     gains: dict[str, float]
@@ -89,14 +92,18 @@ def judge(truth: dict[str, Any], half: str, answer: dict[str, Any]) -> Verdict:
     if best is not None and gains[best] <= 0:
         best = None
     followed = next((entry for entry in advice if entry.promises_time), None)
-    recorded_ms, unobserved_ms = answer["step"]["mean_ns"] / 1e6, answer["step"]["unobserved_ns"] / 1e6
+    step = answer["step"]
+    unobserved_ms = step["unobserved_ns"] / 1e6
+    # Older versions say neither a range nor that steps were timed.
+    lowest_ms, highest_ms = (step.get(f"unobserved_{end}_ns", step["unobserved_ns"]) / 1e6 for end in ("low", "high"))
     return Verdict(
         case=truth["case"], half=half, noise=truth["noise_percent"], advice=advice, planted=planted_of(truth, advice),
         best_fix=best, best_gain=gains[best] if best else 0.0,
         followed_fix=followed.fix if followed else None,
         followed_gain=(followed.measured or 0.0) if followed else 0.0,
         followed_was_tried=followed is None or followed.measured is not None,
-        recorded_ms=recorded_ms, unobserved_ms=unobserved_ms, measured_ms=truth["step_ms"],
+        recorded_ms=step["mean_ns"] / 1e6, unobserved_ms=unobserved_ms, lowest_ms=lowest_ms, highest_ms=highest_ms,
+        unrecorded_steps=step.get("unrecorded_steps", 0), measured_ms=truth["step_ms"],
         step_error_percent=100 * (unobserved_ms / truth["step_ms"] - 1), gains=gains)
 
 
@@ -144,7 +151,9 @@ class Summary:
     advice_with_measured_gain: int
     median_error: float | None
     close_steps: int
-    very_close_steps: int
+    steps_in_range: int
+    timed_steps: int  # of cases whose recorder has timed unrecorded steps
+    close_timed_steps: int
 
 
 def summary_of(verdicts: list[Verdict]) -> Summary:
@@ -152,7 +161,7 @@ def summary_of(verdicts: list[Verdict]) -> Summary:
     clear = [fault for fault in planted if fault.is_clear]
     unclear = [fault for fault in planted if not fault.is_clear]
     located = [fault.names_function for fault in planted if fault.names_function is not None]
-    step_errors = [abs(verdict.step_error_percent) for verdict in verdicts]
+    timed = [verdict for verdict in verdicts if verdict.unrecorded_steps > 0]
     errors = [abs(entry.error) for verdict in verdicts for entry in verdict.advice if entry.error is not None]
     return Summary(
         cases=len(verdicts),
@@ -168,8 +177,10 @@ def summary_of(verdicts: list[Verdict]) -> Summary:
         overpromises=sum(entry.overpromises for verdict in verdicts for entry in verdict.advice),
         advice_with_measured_gain=len(errors),
         median_error=median(errors) if errors else None,
-        close_steps=sum(error <= CLOSE_STEP_PERCENT for error in step_errors),
-        very_close_steps=sum(error <= VERY_CLOSE_STEP_PERCENT for error in step_errors))
+        close_steps=sum(abs(verdict.step_error_percent) <= CLOSE_STEP_PERCENT for verdict in verdicts),
+        steps_in_range=sum(verdict.lowest_ms <= verdict.measured_ms <= verdict.highest_ms for verdict in verdicts),
+        timed_steps=len(timed),
+        close_timed_steps=sum(abs(verdict.step_error_percent) <= TIMED_STEP_PERCENT for verdict in timed))
 
 
 def summaries_of(verdicts: list[Verdict]) -> dict[str, Summary]:

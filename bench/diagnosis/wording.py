@@ -1,6 +1,6 @@
 """What `check` prints: a paragraph or a table's row for each case, and the summary, for all and for each half."""
 
-from judgment import CLOSE_POINTS, CLOSE_STEP_PERCENT, OVERPROMISE_POINTS, VERY_CLOSE_STEP_PERCENT
+from judgment import CLOSE_POINTS, CLOSE_STEP_PERCENT, OVERPROMISE_POINTS, TIMED_STEP_PERCENT
 from judgment import Advice, Summary, Verdict
 
 
@@ -41,7 +41,8 @@ def line_of(entry: Advice) -> str:
 
 def print_verdict(verdict: Verdict, is_verbose: bool) -> None:
     print(f"{verdict.case}: {words_on_planted(verdict)}")
-    print(f"  step {verdict.recorded_ms:.3g} ms recorded, {verdict.unobserved_ms:.3g} unobserved, "
+    timed = f" (over {verdict.unrecorded_steps} unrecorded steps)" if verdict.unrecorded_steps else ""
+    print(f"  step {verdict.recorded_ms:.3g} ms recorded, {verdict.unobserved_ms:.3g} unobserved{timed}, "
           f"{verdict.measured_ms:.3g} measured ({verdict.step_error_percent:+.1f} %); noise {verdict.noise:.1f} %; {verdict.half} half")
     print(f"  {words_on_following(verdict)}")
     if verdict.advice:
@@ -75,7 +76,9 @@ def lines_of(summary: Summary) -> dict[str, str]:
             share(summary.overpromises, summary.advice_with_measured_gain),
         "median error of findings with a measured gain": error,
         f"unobserved step within {CLOSE_STEP_PERCENT:g} % of the measured one": share(summary.close_steps, summary.cases),
-        f"unobserved step within {VERY_CLOSE_STEP_PERCENT:g} %": share(summary.very_close_steps, summary.cases),
+        "measured step in the range that is given": share(summary.steps_in_range, summary.cases),
+        f"unobserved step within {TIMED_STEP_PERCENT:g} %, where the recorder has timed steps":
+            share(summary.close_timed_steps, summary.timed_steps),
     }
 
 
