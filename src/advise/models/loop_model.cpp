@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "advise/patterns/device_work.h"
 #include "advise/patterns/forward_stretch.h"
 
 namespace telltale {
@@ -12,22 +13,10 @@ namespace {
 constexpr float kHostLeftByLists = 0.1F;
 // Of a recurrent cell's products, those of the inputs become one for all time steps; its gates become part of the rest.
 constexpr float kProductsLeftOfCells = 0.5F, kGatesLeftOfCells = 0.1F;
-// What one large kernel reaches of its roofline where it is not known how far the small ones fill the device.
-constexpr double kReachedRoofline = 0.5;
 
 float host_left(const CallLoop& loop) {
   const float turn = 1.0F / static_cast<float>(loop.turns.size());
   return loop.over == LoopOver::kParameters ? std::max(turn, kHostLeftByLists) : turn;
-}
-
-// How much of the device a call fills; 0 where that is not known.
-float filled_by(const Facts& facts, const DeviceCall& call) {
-  const KernelInfo* const kernel = facts.trace.kernels.find(call.event);
-  const float blocks = kernel == nullptr ? -1 : facts.trace.kernel_launches[kernel->launch].blocks_per_multiprocessor;
-  if (blocks >= 0) return std::min(1.0F, blocks);
-  const auto seconds = static_cast<double>(facts.trace.events.duration[call.event]) / 1e9;
-  if (!call.roofline_seconds || seconds <= 0) return 0;
-  return static_cast<float>(std::min(1.0, *call.roofline_seconds / kReachedRoofline / seconds));
 }
 
 float device_left(const Facts& facts, const CallLoop& loop, const DeviceCall* call) {
@@ -35,7 +24,7 @@ float device_left(const Facts& facts, const CallLoop& loop, const DeviceCall* ca
   if (call == nullptr) return turn;
   if (loop.over == LoopOver::kCells)
     return std::max(turn, call->work == WorkClass::kMatmul ? kProductsLeftOfCells : kGatesLeftOfCells);
-  return std::max(turn, filled_by(facts, *call));
+  return std::max(turn, filled_share(facts, *call));
 }
 
 // Edits what a range of the host's events does.

@@ -1,9 +1,9 @@
-// Loops that call the same things again and again where one call would do: for one row of a tensor after the other, one
-// time step, one expert, one embedding table, one parameter.
+// Loops that call the same things again and again where one call would do: for one row or another part of a tensor
+// after the other, one time step, one expert, one embedding table, one parameter.
 //
 // A list of layers looks alike and is none of these: each layer has parameters of its own and waits for the one before
-// it. What tells them apart: a cell is one module called again and again, experts pick their rows before they compute,
-// tables only look up, and parameters are changed in place.
+// it. What tells them apart: parts are taken from other places in each turn, a cell is one module called again and
+// again, experts pick their rows before they compute, tables only look up, and parameters are changed in place.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace telltale {
 
-enum class LoopOver : std::uint8_t { kRows, kCells, kExperts, kTables, kParameters };
+enum class LoopOver : std::uint8_t { kRows, kParts, kCells, kExperts, kTables, kParameters };
 
 struct CallLoop {
   LoopOver over = LoopOver::kRows;

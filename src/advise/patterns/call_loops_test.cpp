@@ -61,6 +61,30 @@ TEST(CallLoops, over_time_steps_may_write_their_cell_out) {
              }));
 }
 
+TEST(CallLoops, over_parts_take_them_from_other_places_in_each_turn) {
+  const auto draw = [](const std::function<int(int)>& column) {
+    return [column](ProgramSketch& program, int turn) {
+      for (const int place : {column(turn), column(turn) + 1}) {
+        const auto taking = program.run(Kind::kOperator, "aten::select", kShort);
+        program.sketch().set_inputs(taking, "[[64,16,8],[],[]]", R"(["","1",")" + std::to_string(place) + R"("])");
+      }
+      call_all(program, {"aten::mul", "aten::sum"});
+    };
+  };
+  expect_one(LoopOver::kParts, 12, loops_in(12, draw([](int turn) { return turn; })));
+  EXPECT_TRUE(loops_in(12, draw([](int) { return 3; })).empty());
+}
+
+TEST(CallLoops, over_parts_may_pick_them_by_a_condition) {
+  const auto draw = [](std::string_view condition, std::string_view pick) {
+    return [=](ProgramSketch& program, int) { call_all(program, {condition, pick, "aten::mul", "aten::sum"}); };
+  };
+  expect_one(LoopOver::kParts, 12, loops_in(12, draw("aten::nonzero", "aten::index_select")));
+  // Rounds of messages along the same edges, and mere counting.
+  EXPECT_TRUE(loops_in(12, draw("aten::mul", "aten::index_select")).empty());
+  EXPECT_TRUE(loops_in(12, draw("aten::nonzero", "aten::sum")).empty());
+}
+
 TEST(CallLoops, over_experts_pick_rows_for_another_module_in_each_turn) {
   expect_one(LoopOver::kExperts, 8, loops_in(8, [](ProgramSketch& program, int turn) {
                call_all(program, {"aten::eq", "aten::nonzero", "aten::index_select"});

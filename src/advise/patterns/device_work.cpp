@@ -15,6 +15,9 @@ bool has_name_of_misaligned(std::string_view kernel) {
   return false;
 }
 
+// What large kernels reach of their roofline.
+constexpr double kReachedRoofline = 0.5;
+
 bool is_odd(const Shape& shape) {
   return std::any_of(shape.end() - std::min<std::ptrdiff_t>(2, std::ssize(shape)), shape.end(),
                      [](std::int64_t size) { return size % kAlignedElements != 0; });
@@ -31,7 +34,14 @@ std::vector<EventId> CallSum::longest() const {
   return longest;
 }
 
-namespace {}  // namespace
+float filled_share(const Facts& facts, const DeviceCall& call) {
+  const KernelInfo* const kernel = facts.trace.kernels.find(call.event);
+  const float blocks = kernel == nullptr ? -1 : facts.trace.kernel_launches[kernel->launch].blocks_per_multiprocessor;
+  if (blocks >= 0) return std::min(1.0F, blocks);
+  const auto seconds = static_cast<double>(facts.trace.events.duration[call.event]) / 1e9;
+  if (!call.roofline_seconds || seconds <= 0) return 0;
+  return static_cast<float>(std::min(1.0, *call.roofline_seconds / kReachedRoofline / seconds));
+}
 
 bool is_layout_conversion(std::string_view kernel) {
   return kernel.contains("nchwToNhwc") || kernel.contains("nhwcToNchw");

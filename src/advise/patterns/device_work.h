@@ -36,6 +36,10 @@ class CallSum {
   Nanoseconds total_ = 0;
 };
 
+// How much of the device a call fills, from 0 to 1: by its blocks or, where these are not known, by its roofline; 0
+// where neither is. Calls that leave room take no longer when several become one.
+float filled_share(const Facts& facts, const DeviceCall& call);
+
 // Kernels that tell in which layout a convolutional network keeps its images. Tensor cores want the channels last;
 // torch's default has them first (NCHW), and cuDNN then converts before and after each convolution.
 

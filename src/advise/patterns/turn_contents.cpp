@@ -17,6 +17,7 @@ enum Role : std::uint8_t {
   kLookup,
   kAttentionOrNorm,
   kPick,
+  kPickByCondition,
   kTake,
   kChange,
 };
@@ -50,12 +51,12 @@ constexpr auto kRoles = std::to_array<NamedRole>({
     {"native_batch_norm", kAttentionOrNorm},
     {"cudnn_batch_norm", kAttentionOrNorm},
     {"rsqrt", kAttentionOrNorm},
-    {"nonzero", kPick},
     {"index", kPick},
     {"index_select", kPick},
     {"index_add_", kPick},
     {"index_put_", kPick},
-    {"masked_select", kPick},
+    {"nonzero", kPickByCondition},
+    {"masked_select", kPickByCondition},
     {"scatter_add_", kPick},
     {"select", kTake},
     {"slice", kTake},
@@ -126,6 +127,9 @@ TurnReader::Contents TurnReader::contents_of(EventId first, EventId end) const {
       case kPick:
         contents.picks_rows = contents.picks_rows || is_outside;
         break;
+      case kPickByCondition:
+        contents.picks_by_condition = contents.picks_by_condition || is_outside;
+        break;
       case kTake:
         contents.takes_part = contents.takes_part || is_outside;
         break;
@@ -171,6 +175,30 @@ bool TurnReader::goes_over_parameters(std::span<const EventId> turns, EventId en
   return distinct.size() >= kLeastShapes && (parameters_.empty() || 2 * known >= turns.size());
 }
 
+// Whether most turns take from places of their own, as far as the values of arguments tell: layers take the same of
+// theirs.
+bool TurnReader::takes_other_parts(std::span<const EventId> turns, EventId end) const {
+  const Trace& trace = facts_.trace;
+  std::set<std::vector<StringId>> distinct;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const EventId behind = i + 1 < turns.size() ? turns[i + 1] : end;
+    std::vector<StringId> places;
+    for (EventId event = turns[i]; event < behind; ++event) {
+      if (trace.events.kind[event] == Kind::kModule) {
+        event = subtree_end(trace, event) - 1;
+        continue;
+      }
+      if (trace.events.kind[event] != Kind::kOperator || roles_[trace.events.name[event]] != kTake) continue;
+      const OperatorInfo* const info = trace.operators.find(event);
+      if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return false;
+      places.push_back(trace.operator_inputs[info->inputs].concrete);
+      if (places.back() == kEmptyString) return false;
+    }
+    if (!places.empty()) distinct.insert(std::move(places));
+  }
+  return 2 * distinct.size() > turns.size();
+}
+
 std::optional<LoopOver> TurnReader::what_turns_are_over(std::span<const EventId> turns, EventId end) const {
   // The second turn: the first one may begin with what only it does.
   const Contents turn = contents_of(turns[1], turns[2]);
@@ -183,12 +211,15 @@ std::optional<LoopOver> TurnReader::what_turns_are_over(std::span<const EventId>
   const bool is_shared = modules == Modules::kShared || (modules == Modules::kNone && turn.takes_part);
   if (turn.has_cell ? modules != Modules::kOneEach : has_gates && is_shared) return LoopOver::kCells;
   if (turn.products > 0 && modules != Modules::kShared && !turn.has_attention_or_norm &&
-      (turn.picks_rows || turn.has_expert))
+      (turn.picks_rows || turn.picks_by_condition || turn.has_expert))
     return LoopOver::kExperts;
   if (!computes && turn.changes_in_place && !turn.has_attention_or_norm && !turn.has_lookup &&
       goes_over_parameters(turns, end))
     return LoopOver::kParameters;
-  return {};
+  if (modules == Modules::kOneEach || turn.has_lookup || turn.has_convolution) return {};
+  const bool picks = turn.picks_by_condition && turn.picks_rows && !computes;
+  const bool takes = turn.takes_part && !turn.has_attention_or_norm && takes_other_parts(turns, end);
+  return picks || takes ? std::optional(LoopOver::kParts) : std::nullopt;
 }
 
 }  // namespace telltale

@@ -28,7 +28,7 @@ class TurnReader {
     int products = 0, products_behind_gates = 0;
     bool has_sigmoid = false, has_tanh = false, has_cell = false;
     bool has_lookup = false, has_attention_or_norm = false, has_convolution = false;
-    bool picks_rows = false, takes_part = false;  // outside of modules
+    bool picks_rows = false, picks_by_condition = false, takes_part = false;  // outside of modules
     bool changes_in_place = false;
     bool has_expert = false;  // by a module's name
   };
@@ -38,6 +38,7 @@ class TurnReader {
   Contents contents_of(EventId first, EventId end) const;
   Modules modules_of(std::span<const EventId> turns, EventId end) const;
   bool goes_over_parameters(std::span<const EventId> turns, EventId end) const;
+  bool takes_other_parts(std::span<const EventId> turns, EventId end) const;
 
   const Facts& facts_;
   std::vector<std::uint8_t> roles_;  // by name of operators

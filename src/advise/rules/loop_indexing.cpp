@@ -31,6 +31,14 @@ const Wording& wording_of(LoopOver over) {
               "A loop calls the same operators for each of {} rows",
               {"batch_calls", "Call the operators once, on all rows together.",
                "- y = torch.stack([f(x[i]) for i in range(len(x))])\n+ y = f(x)  # or torch.vmap(f)(x)"}},
+      Wording{
+          LoopOver::kParts,
+          "A loop calls the same operators for each of {} parts of a tensor",
+          {"batch_calls",
+           "Call the operators once, on the whole tensor. index_add and scatter_reduce sum up parts of different "
+           "lengths; cumsum, or a product with a triangular matrix, sums up what builds on the turn before.",
+           "- y = [f(x[:, i]) for i in range(x.shape[1])]\n+ y = f(x.transpose(0, 1))\n"
+           "- sums = [x[group == i].sum(0) for i in range(n)]\n+ sums = x.new_zeros(n, width).index_add(0, group, x)"}},
       Wording{LoopOver::kCells,
               "A loop calls a recurrent cell for each of {} time steps",
               {"batch_calls", "Give the whole sequence to nn.LSTM, nn.GRU or nn.RNN, which cuDNN runs as one call.",

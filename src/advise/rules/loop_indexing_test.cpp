@@ -129,6 +129,20 @@ TEST(LoopIndexingRule, is_silent_where_the_device_is_busy_with_something_else) {
 
 const RuleSample k20Rows("loop_indexing", "20 rows", [] { return looping({}); });
 const RuleSample k16Cells("loop_indexing", "16 cells", [] { return calling("aten::lstm_cell", one_cell); });
+const RuleSample k16Parts("loop_indexing", "16 parts", [] {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "model.py(9): forward");
+    for (int turn = 0; turn < 16; ++turn)
+      for (const std::string_view op : {"aten::nonzero", "aten::index", "aten::sum"}) {
+        program.spend(50 * kMicrosecond);
+        program.kernel(op, 5 * kMicrosecond);
+      }
+    program.close();
+  }
+  return program.build();
+});
 const RuleSample k16Tables("loop_indexing", "16 tables", [] { return calling("aten::embedding"); });
 const RuleSample k16Experts("loop_indexing", "16 experts", [] { return calling("aten::mm", each_expert); });
 const RuleSample kParameters("loop_indexing", "16 parameters, twice", [] { return calling("aten::mul_", {}, 2); });

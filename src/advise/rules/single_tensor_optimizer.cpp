@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "advise/patterns/device_work.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -20,31 +21,41 @@ constexpr double kUncertainty = 0.3;
 
 bool is_step(std::string_view name) { return name.starts_with("Optimizer.step#"); }
 
-// Those that have a fused form which saves passes over the parameters; SGD makes one pass anyway.
+// Those that have a fused form which saves passes over the parameters. Others can work on lists of tensors, which saves
+// the host's time and that of kernels too small for the device.
 bool has_fused_form(std::string_view name) {
   return name.find("Adam") != std::string_view::npos || name.find("Adagrad") != std::string_view::npos;
 }
 
 bool is_fused_kernel(std::string_view name) { return name.find("Fused") != std::string_view::npos; }
 
+// What remains of a kernel among those that work on lists of tensors.
+float left_in_lists(const Facts& facts, EventId work) {
+  const std::vector<DeviceCall>& calls = facts.diagnosis.kernels.calls;
+  const auto call = std::ranges::lower_bound(calls, work, {}, &DeviceCall::event);
+  const bool is_known = call != calls.end() && call->event == work;
+  return std::max(kHostLeft, is_known ? filled_share(facts, *call) : 1);
+}
+
 std::vector<Finding> find(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const std::vector<EventId> steps = events_named(
-      facts, Kind::kAnnotation, [](std::string_view name) { return is_step(name) && has_fused_form(name); });
+  const std::vector<EventId> steps = events_named(facts, Kind::kAnnotation, is_step);
   if (steps.empty()) return {};
+  const bool can_be_fused = std::ranges::all_of(steps, [&](EventId step) { return has_fused_form(trace.name(step)); });
   Edit edit = facts.unobserved;
   std::vector<EventId> kernels;
   Nanoseconds device = 0;
   for (const EventId step : steps) {
-    edit.scale_subtree(trace, facts.launched, step, kHostLeft, kDeviceLeft);
+    edit.scale_subtree(trace, facts.launched, step, kHostLeft, can_be_fused ? kDeviceLeft : 1);
     for (const EventId work : facts.launched.of_range(step, subtree_end(trace, step))) {
       kernels.push_back(work);
       device += trace.events.duration[work];
       if (is_fused_kernel(trace.name(work))) return {};
+      if (!can_be_fused) edit.scale_event(trace, work, left_in_lists(facts, work));
     }
   }
   const double per_step = static_cast<double>(kernels.size()) / facts.steps();
-  if (per_step < kLeastKernels) return {};
+  if (per_step < (can_be_fused ? kLeastKernels : kKernelsOfSingleTensors)) return {};
   const Nanoseconds likely = facts.saved_by(edit);
   if (likely <= 0) return {};
 
@@ -56,27 +67,38 @@ std::vector<Finding> find(const Facts& facts) {
   finding.title = per_step >= kKernelsOfSingleTensors ? "The optimizer updates one parameter at a time"
                                                       : "The optimizer passes over its parameters several times";
   finding.explanation =
-      fmt::format("Its step launches {} that take {}; a fused optimizer needs only a few.", counted(per_step, "kernel"),
-                  format_time(static_cast<Nanoseconds>(static_cast<double>(device) / facts.steps())));
-  finding.fix = {"fused_optimizer", "Use the fused optimizer.",
-                 "- torch.optim.AdamW(parameters)\n+ torch.optim.AdamW(parameters, fused=True)"};
+      fmt::format("Its step launches {} that take {}; {} needs only a few.", counted(per_step, "kernel"),
+                  format_time(static_cast<Nanoseconds>(static_cast<double>(device) / facts.steps())),
+                  can_be_fused ? "a fused optimizer" : "one that works on lists of tensors");
+  finding.fix =
+      can_be_fused ? Fix{"fused_optimizer", "Use the fused optimizer.",
+                         "- torch.optim.AdamW(parameters)\n+ torch.optim.AdamW(parameters, fused=True)"}
+                   : Fix{"fused_optimizer",
+                         "Let the optimizer work on lists of tensors: foreach=True, or torch._foreach_… in one of your "
+                         "own.",
+                         "- for p in parameters: p.add_(p.grad, alpha=-lr)\n"
+                         "+ torch._foreach_add_(parameters, gradients, alpha=-lr)"};
   return {finding};
 }
 
 }  // namespace
 
 Rule rules::single_tensor_optimizer() {
-  return {{.title = "An optimizer in many small kernels",
-           .looks_for = fmt::format(
-               "Adam and its relatives whose step launches {} kernels or more, none of them fused.", kLeastKernels),
-           .needs = "CPU and CUDA activities.",
-           .saving = fmt::format(
-               "The steps are replayed with {:.0f} % of the optimizer's host time and {:.0f} % of its kernels' time.",
-               100 * kHostLeft, 100 * kDeviceLeft),
-           .held = "In 16 programs the median error was 0.7 points of the step and the largest 42 (noise_made_on_cpu: "
-                   "predicted 7, measured -35). Two predictions were more than 15 points too high.",
-           .fixes = {"fused_optimizer"}},
-          find};
+  return {
+      {.title = "An optimizer in many small kernels",
+       .looks_for = fmt::format(
+           "Adam and its relatives whose step launches {} kernels or more, none of them fused, and other optimizers "
+           "that launch {} or more.",
+           kLeastKernels, kKernelsOfSingleTensors),
+       .needs = "CPU and CUDA activities.",
+       .saving = fmt::format(
+           "The steps are replayed with {:.0f} % of the optimizer's host time and {:.0f} % of its kernels' time; of "
+           "optimizers without a fused form, with as much of these as fills the GPU.",
+           100 * kHostLeft, 100 * kDeviceLeft),
+       .held = "In 16 programs the median error was 0.7 points of the step and the largest 42 (noise_made_on_cpu: "
+               "predicted 7, measured -35). Two predictions were more than 15 points too high.",
+       .fixes = {"fused_optimizer"}},
+      find};
 }
 
 }  // namespace telltale
