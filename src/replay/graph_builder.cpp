@@ -37,7 +37,8 @@ GraphBuilder::GraphBuilder(StepGraph& graph, const StepTiming& timing, const std
       timing_(timing),
       host_work_(host_work),
       window_{timing.steps.front().host.begin, timing.steps.back().host.end},
-      full_queue_(trace_) {}
+      full_queue_(trace_),
+      recorded_waits_(trace_) {}
 
 void GraphBuilder::build() {
   find_launches();
@@ -104,6 +105,7 @@ void GraphBuilder::add_lane(const std::vector<TrackId>& threads) {
     node.begins_step = next_step < timing_.steps.size() && timing_.steps[next_step].host.begin < segment.when.end;
     if (node.begins_step) ++next_step;
     add_works(node, segment, launches, next_launch);
+    if (node.begins_event) note_stream_wait(segment.event);
     add_wait_for_room(node, segment);
     add_wait(node, segment);
     lane.push_back(node);
@@ -121,16 +123,11 @@ void GraphBuilder::add_works(StepGraph::HostNode& node, const HostSegment& segme
 
 void GraphBuilder::add_work(const Launch& launch, Nanoseconds node_begin) {
   const Events& events = trace_.events;
-  const auto [at, is_new] =
-      stream_of_track_.try_emplace(events.track[launch.work], static_cast<std::uint32_t>(by_stream_.size()));
-  if (is_new) by_stream_.emplace_back();
-  std::vector<std::uint32_t>& stream = by_stream_[at->second];
-
   const Nanoseconds start = events.start[launch.work];
   StepGraph::Work work;
   work.event = launch.work;
   work.duration = events.duration[launch.work];
-  work.stream = at->second;
+  work.stream = stream_of(events.track[launch.work]);
   const Nanoseconds since_launch = std::max<Nanoseconds>(start - node_begin, 0);
   const Nanoseconds previous_end = end_before(launch.work).value_or(start - since_launch);
   const bool waited_in_queue = previous_end > events.start[launch.call] + typical_after_launch_;
@@ -144,9 +141,40 @@ void GraphBuilder::add_work(const Launch& launch, Nanoseconds node_begin) {
     if (start - events.start[launch.call] > typical_after_launch_ + kPromptly)
       find_dependency(work, start, previous_end);
   }
+  follow_stream_wait(work, start);
   last_stream_ = work.stream;
-  stream.push_back(static_cast<std::uint32_t>(graph_.works_.size()));
+  by_stream_[work.stream].push_back(static_cast<std::uint32_t>(graph_.works_.size()));
   graph_.works_.push_back(work);
+}
+
+std::uint32_t GraphBuilder::stream_of(TrackId track) {
+  const auto [at, is_new] = stream_of_track_.try_emplace(track, static_cast<std::uint32_t>(by_stream_.size()));
+  if (is_new) by_stream_.emplace_back();
+  return at->second;
+}
+
+// The stream's next work waits for all that the other one has been given by now.
+void GraphBuilder::note_stream_wait(EventId call) {
+  const RecordedWaits::StreamWait* wait = recorded_waits_.stream_wait_of(call);
+  if (wait == nullptr) return;
+  const std::uint32_t waiting = stream_of(wait->waiting), awaited = stream_of(wait->awaited);
+  if (by_stream_[awaited].empty()) return;
+  const std::uint32_t work = by_stream_[awaited].back();
+  const auto [at, is_new] = awaited_by_stream_.try_emplace(waiting, work);
+  if (!is_new && recorded_end(work) > recorded_end(at->second)) at->second = work;
+}
+
+// What the recorder says goes before what was found by time. Other delays stay where the wait does not explain them.
+void GraphBuilder::follow_stream_wait(StepGraph::Work& work, Nanoseconds start) {
+  const auto awaited = awaited_by_stream_.find(work.stream);
+  if (awaited == awaited_by_stream_.end()) return;
+  work.other = awaited->second;
+  awaited_by_stream_.erase(awaited);
+  const Nanoseconds since = start - recorded_end(work.other);
+  work.after_other = std::clamp<Nanoseconds>(since, 0, kPromptly);
+  if (since > kPromptly) return;
+  work.after_previous = std::min(work.after_previous, typical_after_previous_);
+  work.after_launch = std::min(work.after_launch, typical_after_launch_);
 }
 
 // The end of what ran before on the same stream, be it launched before the steps began.
@@ -194,7 +222,7 @@ void GraphBuilder::add_wait_for_room(StepGraph::HostNode& node, const HostSegmen
 void GraphBuilder::add_wait(StepGraph::HostNode& node, const HostSegment& segment) {
   if (segment.event == kNoEvent || !is_api_call(trace_.events.kind[segment.event])) return;
   if (!blocks(node, segment)) return;
-  const std::uint32_t awaited = awaited_work(segment.when);
+  const std::uint32_t awaited = awaited_work(segment.event, segment.when);
   if (awaited == StepGraph::kNone) return;
   node.wait = static_cast<std::uint32_t>(graph_.waits_.size());
   graph_.waits_.push_back({awaited, segment.when.end - recorded_end(awaited)});
@@ -208,11 +236,15 @@ Nanoseconds GraphBuilder::time_to_launch(const StepGraph::HostNode& node, Nanose
   return std::clamp<Nanoseconds>(start - begin, 0, kLongestLaunch);
 }
 
-// The work whose end freed the call: the last to end within it.
-std::uint32_t GraphBuilder::awaited_work(Interval call) const {
+// The work whose end freed the call: the last to end within it, on the stream that it waits for, if that is known.
+std::uint32_t GraphBuilder::awaited_work(EventId event, Interval call) const {
+  const std::optional<TrackId> track = recorded_waits_.stream_awaited_by(event);
+  const auto only = track ? stream_of_track_.find(*track) : stream_of_track_.end();
   std::uint32_t awaited = StepGraph::kNone;
   Nanoseconds latest = call.begin;
-  for (const std::vector<std::uint32_t>& works : by_stream_) {
+  for (std::uint32_t stream = 0; stream < by_stream_.size(); ++stream) {
+    if (only != stream_of_track_.end() && only->second != stream) continue;
+    const std::vector<std::uint32_t>& works = by_stream_[stream];
     const std::size_t least = works.size() > kSearchedWorks ? works.size() - kSearchedWorks : 0;
     for (std::size_t i = works.size(); i > least; --i) {
       const Nanoseconds end = recorded_end(works[i - 1]);
@@ -237,11 +269,15 @@ bool GraphBuilder::blocks(const StepGraph::HostNode& node, const HostSegment& se
     if (trace_.events.kind[last.event] == Kind::kMemcpy) return outlasts_it && segment.when.length() > kLeastWait;
     return outlasts_it && graph_.is_launch_blocking_;
   }
-  // Asking for memory takes long without waiting.
-  if (segment.when.length() < kLeastWait || trace_.name(segment.event).find("Malloc") != std::string_view::npos)
-    return false;
-  return std::all_of(by_stream_.begin(), by_stream_.end(), [&](const std::vector<std::uint32_t>& works) {
-    return works.empty() || recorded_end(works.back()) <= segment.when.end;
+  if (segment.when.length() < kLeastWait || !outlasts_all_work(segment.when.end)) return false;
+  // Asking for memory takes long without waiting: that it waited shows only when it returns right behind the device.
+  if (!trace_.name(segment.event).contains("lloc")) return true;
+  return !outlasts_all_work(std::max(segment.when.end - kPromptly, (segment.when.begin + segment.when.end) / 2));
+}
+
+bool GraphBuilder::outlasts_all_work(Nanoseconds time) const {
+  return std::ranges::all_of(by_stream_, [&](const std::vector<std::uint32_t>& works) {
+    return works.empty() || recorded_end(works.back()) <= time;
   });
 }
 

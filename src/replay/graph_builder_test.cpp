@@ -154,6 +154,86 @@ TEST(GraphBuilder, a_wait_for_an_event_far_back_in_the_queue_ends_when_that_does
   EXPECT_EQ(program.replayed(edit).period, (200 * 5 + 2 + 5000) * kMicrosecond);
 }
 
+// A copy on a stream of its own, and a kernel that the recorder says waits for it, though it begins later for another
+// reason: what is before it on its stream takes longer.
+struct StreamThatWaits : Program {
+  TrackId copies = sketch().stream(0, 20);
+  std::vector<Handle> copied, computed;
+
+  StreamThatWaits() {
+    for (int step = 0; step < 3; ++step) {
+      begin_step();
+      const Handle call = run(Kind::kRuntime, "cudaMemcpyAsync", 5 * kMicrosecond);
+      copied.push_back(sketch().work(copies, Kind::kMemcpy, "Memcpy HtoD", now(), now() + 200 * kMicrosecond, call));
+      const Handle wait = run(Kind::kRuntime, "cudaStreamWaitEvent", 1 * kMicrosecond);
+      const Handle sync = sketch().event(stream(), Kind::kSync, "Stream Wait Event", now(), now());
+      sketch().set_cause(sync, wait);
+      sketch().set_sync(sync, {.kind = sketch().trace().strings.intern("Stream Wait Event"), .wait_on_stream = 20});
+      run(Kind::kPython, "train.py(3): prepare", 300 * kMicrosecond);
+      computed.push_back(kernel(100 * kMicrosecond));
+      this->wait();
+    }
+  }
+};
+
+TEST(GraphBuilder, a_stream_waits_for_another_where_the_recorder_says_so) {
+  StreamThatWaits program;
+  const Nanoseconds period = (5 + 1 + 300 + 5 + 100 + 2) * kMicrosecond;
+  EXPECT_EQ(program.replayed().period, period);
+  const auto slower = [&](const Trace& trace, Edit& change) {
+    for (const Handle copy : program.copied) change.scale_event(trace, program.id(copy), 5);
+  };
+  // A copy of 1 ms behind its launch of 5 µs, up to 10 µs until the kernel begins, and the wait for that.
+  const Nanoseconds slow = (5 + 1000 + 10 + 100 + 2) * kMicrosecond;
+  EXPECT_EQ(program.replayed(slower).period, slow);
+}
+
+TEST(GraphBuilder, a_wait_for_one_stream_ends_when_that_does) {
+  Program program;
+  const TrackId other = program.sketch().stream(0, 20);
+  std::vector<Handle> awaited, unrelated;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    awaited.push_back(program.kernel(300 * kMicrosecond));
+    const Handle call = program.run(Kind::kRuntime, "cudaLaunchKernel", 5 * kMicrosecond);
+    const Nanoseconds begin = program.now();
+    // Ends a little after the first one, and before the call that waits for that returns.
+    unrelated.push_back(
+        program.sketch().work(other, Kind::kKernel, "kernel", begin, begin + 296 * kMicrosecond, call));
+    const Handle wait = program.wait();
+    const Handle sync = program.sketch().event(program.stream(), Kind::kSync, "Stream Sync", begin, program.now());
+    program.sketch().set_cause(sync, wait);
+    program.sketch().set_sync(sync, {.kind = program.sketch().trace().strings.intern("Stream Sync")});
+    program.run(Kind::kPython, "train.py(3): log", 500 * kMicrosecond);
+  }
+  const Nanoseconds period = (5 + 300 + 2 + 500) * kMicrosecond;
+  EXPECT_EQ(program.replayed().period, period);
+  const auto slower = [&](const Trace& trace, Edit& change) {
+    for (const Handle kernel : unrelated) change.scale_event(trace, program.id(kernel), 2);
+  };
+  EXPECT_EQ(program.replayed(slower).period, period);
+}
+
+// An allocation of 400 µs during which a kernel runs: it waited for that if it returns right behind it.
+TEST(GraphBuilder, an_allocation_waits_for_the_device_only_if_it_returns_right_behind_it) {
+  for (const auto& [kernel_length, is_wait] : {std::pair(398, true), std::pair(250, false)}) {
+    Program program;
+    std::vector<Handle> kernels;
+    for (int step = 0; step < 3; ++step) {
+      program.begin_step();
+      kernels.push_back(program.kernel(kernel_length * kMicrosecond));
+      program.run(Kind::kRuntime, "cudaHostAlloc", 400 * kMicrosecond);
+      program.run(Kind::kPython, "train.py(3): log", 100 * kMicrosecond);
+    }
+    EXPECT_EQ(program.replayed().period, 505 * kMicrosecond);
+    const auto faster = [&](const Trace& trace, Edit& change) {
+      for (const Handle kernel : kernels) change.scale_event(trace, program.id(kernel), 0.5F);
+    };
+    const Nanoseconds saved = is_wait ? kernel_length * kMicrosecond / 2 : 0;
+    EXPECT_EQ(program.replayed(faster).period, 505 * kMicrosecond - saved);
+  }
+}
+
 // Two threads that work side by side on streams of their own.
 struct TwoThreads : Program {
   TrackId other = sketch().thread("other"), other_stream = sketch().stream(0, 8);

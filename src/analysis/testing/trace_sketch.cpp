@@ -123,6 +123,7 @@ void TraceSketch::place_events() {
       trace_.operator_stacks.append(id, {event.call_stack, kEmptyString});
     }
     if (event.copy) trace_.copies.append(id, *event.copy);
+    if (event.sync) trace_.syncs.append(id, *event.sync);
     if (event.collective) trace_.collectives.append(id, *event.collective);
     if (event.launch) {
       trace_.kernels.append(id, {static_cast<std::uint32_t>(trace_.kernel_launches.size())});

@@ -46,6 +46,7 @@ class TraceSketch {
   void set_strides(Handle op, std::string_view strides);
   void set_call_stack(Handle op, std::string_view frames);
   void set_copy(Handle copy, CopyInfo info) { events_[copy].copy = info; }
+  void set_sync(Handle sync, SyncInfo info) { events_[sync].sync = info; }
   void set_launch(Handle kernel, KernelLaunch launch) { events_[kernel].launch = launch; }
   void set_collective(Handle event, CollectiveInfo info) { events_[event].collective = info; }
   // Negative bytes free what was allocated at the address.
@@ -73,6 +74,7 @@ class TraceSketch {
     std::uint32_t inputs;
     StringId call_stack;
     std::optional<CopyInfo> copy;
+    std::optional<SyncInfo> sync;
     std::optional<CollectiveInfo> collective;
     std::optional<KernelLaunch> launch;
   };
