@@ -427,6 +427,8 @@ class AnomalyCount(Struct):
     """Something that could not be taken as it stands, and how often."""
     kind: str
     """What it is; ``telltale info`` describes it and has an example."""
+    severity: str
+    """``lost`` or ``repaired``."""
     count: int
     """How often."""
 
@@ -443,7 +445,7 @@ class DiagnosedTrace(Struct):
     devices: tuple[str | None, ...]
     """Their names, null where the file does not say."""
     anomalies: tuple[AnomalyCount, ...]
-    """What could not be taken as it stands."""
+    """What was lost or repaired; ``telltale info`` also lists what is normal."""
 
 
 @dataclass(frozen=True, repr=False)

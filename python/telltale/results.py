@@ -92,6 +92,8 @@ class Anomaly(Struct):
     """Something that could not be taken as it stands, and how often."""
     kind: str
     """What it is."""
+    severity: str
+    """``lost``, ``repaired`` or ``note``; notes are normal for the file's writer."""
     count: int
     """How often."""
     example: AnomalyExample
@@ -261,7 +263,7 @@ class Info(AnswerStruct):
     distributed: Distributed | None
     """Null where the process is alone."""
     anomalies: tuple[Anomaly, ...]
-    """Empty when all is well."""
+    """What was lost first, then what was repaired, then notes."""
 
 
 @dataclass(frozen=True)
@@ -332,4 +334,4 @@ class Top(AnswerStruct):
     totals: TopTotals
     """What shares are of."""
     anomalies: int
-    """How many anomalies the file has; ``telltale info`` lists them."""
+    """How many things in the file were lost or repaired; ``telltale info`` lists them."""

@@ -20,18 +20,20 @@ namespace {
 DiagnosedTrace diagnosed(const Trace& trace) {
   DiagnosedTrace seen{trace.events.size(), trace.duration, {}, {}};
   for (const Device& device : trace.devices) seen.devices.push_back(device.name);
-  for (const AnomalyCount& each : trace.anomalies.list()) seen.anomalies.push_back({each.anomaly, each.count});
+  for (const AnomalyCount& each : trace.anomalies.troubles()) seen.anomalies.push_back({each.anomaly, each.count});
   return seen;
 }
 
-// What the recording lacks, and that the file has anomalies.
+// What the recording lacks, and that something was lost or repaired.
 std::vector<std::string> remarks_on(const Trace& trace) {
   std::vector<std::string> remarks;
   for (const AnomalyCount& lost : trace.anomalies.list()) {
     if (!has_telling_example(lost.anomaly)) continue;
     remarks.push_back(fmt::format("{} {}.", description_of(lost.anomaly), lost.example.text));
   }
-  if (const std::uint64_t count = trace.anomalies.total(); count > 0) remarks.push_back(anomaly_sentence(count));
+  std::string trouble =
+      anomaly_sentence(trace.anomalies.count(Severity::kLost), trace.anomalies.count(Severity::kRepaired));
+  if (!trouble.empty()) remarks.push_back(std::move(trouble));
   return remarks;
 }
 

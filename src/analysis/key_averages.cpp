@@ -251,7 +251,8 @@ void Counting::count_the_rest() {
 KeyAverages Counting::result() const {
   const bool has_memory = trace_.recorded.memory || !memory_.empty();
   KeyAverages result;
-  result.anomalies = trace_.anomalies.total();
+  result.lost = trace_.anomalies.count(Severity::kLost);
+  result.repaired = trace_.anomalies.count(Severity::kRepaired);
   if (has_device_) result.totals.self_device_ns = total_self_device_;
   for (std::uint32_t group = 0; group < sums_.size(); ++group) {
     const Sums& sums = sums_[group];

@@ -62,7 +62,7 @@ struct KeyAverages {
     std::optional<Nanoseconds> self_device_ns;  // absent when the trace has no device work
   } totals;
 
-  std::uint64_t anomalies = 0;  // of the trace
+  std::uint64_t lost = 0, repaired = 0;  // anomalies of the trace that are no notes
 };
 
 // The part of a whole, from 0 to 1; nothing when either is absent or the whole is nothing.

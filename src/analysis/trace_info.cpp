@@ -1,5 +1,6 @@
 #include "analysis/trace_info.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <ctime>
@@ -125,9 +126,14 @@ TraceInfo trace_info(const Trace& trace) {
   return info;
 }
 
-std::string anomaly_sentence(std::uint64_t count) {
-  return "The file has " + counted(static_cast<double>(count), "anomaly", "anomalies") +
-         (count == 1 ? ": telltale info shows it." : ": telltale info lists them.");
+std::string anomaly_sentence(std::uint64_t lost, std::uint64_t repaired) {
+  if (lost + repaired == 0) return {};
+  const std::uint64_t first = lost > 0 ? lost : repaired;
+  std::string text = counted(static_cast<double>(first), "thing") + " in the file " + (first == 1 ? "was " : "were ") +
+                     (lost > 0 ? "lost" : "repaired");
+  if (lost > 0 && repaired > 0) text += " and " + format_count(static_cast<std::int64_t>(repaired)) + " repaired";
+  return text + (lost + repaired == 1 ? ": telltale info shows it." : ": telltale info lists them.");
 }
+  std::ranges::stable_sort(info.anomalies, {}, [](const AnomalyCount& each) { return severity_of(each.anomaly); });
 
 }  // namespace telltale

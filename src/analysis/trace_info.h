@@ -53,12 +53,13 @@ struct TraceInfo {
   std::vector<std::pair<Kind, std::uint64_t>> kinds;  // those that occur, in the order of the enumeration
   Recorded recorded;
   std::optional<Distributed> distributed;
-  std::vector<AnomalyCount> anomalies;
+  std::vector<AnomalyCount> anomalies;  // by severity
 };
 
 TraceInfo trace_info(const Trace& trace);
 
-// Where to learn more about so many anomalies: "The file has 12 anomalies: telltale info lists them."
-std::string anomaly_sentence(std::uint64_t count);
+// Of anomalies that are no notes, and where to learn more: "2 things in the file were lost and 10 repaired: telltale
+// info lists them." Empty when there are none.
+std::string anomaly_sentence(std::uint64_t lost, std::uint64_t repaired);
 
 }  // namespace telltale

@@ -38,6 +38,28 @@ TEST(TraceInfo, counts_what_the_trace_holds) {
   EXPECT_EQ(info.anomalies[0].example.byte_offset, 99);
 }
 
+// HIP counts 10,000,000 for a major and 100,000 for a minor version.
+TEST(TraceInfo, writes_versions_of_hip_with_their_patch) {
+  TraceSketch sketch;
+  sketch.trace().metadata = {{"hip_runtime_version", "60443483"}, {"hip_driver_version", "\"70253211\""}};
+  const std::vector<std::pair<std::string, std::string>> expected = {{"hip_runtime", "6.4.43483"},
+                                                                     {"hip_driver", "7.2.53211"}};
+  EXPECT_EQ(trace_info(sketch.build()).versions, expected);
+}
+
+TEST(TraceInfo, lists_losses_before_repairs_and_both_before_notes) {
+  TraceSketch sketch;
+  Anomalies& anomalies = sketch.trace().anomalies;
+  anomalies.add(Anomaly::kUnreadPhase, 1);
+  anomalies.add(Anomaly::kNegativeDuration, 2);
+  anomalies.add(Anomaly::kTrailingText, 3);
+  const TraceInfo info = trace_info(sketch.build());
+  ASSERT_EQ(info.anomalies.size(), 3);
+  EXPECT_EQ(info.anomalies[0].anomaly, Anomaly::kTrailingText);
+  EXPECT_EQ(info.anomalies[1].anomaly, Anomaly::kNegativeDuration);
+  EXPECT_EQ(info.anomalies[2].anomaly, Anomaly::kUnreadPhase);
+}
+
 TEST(TraceInfo, writes_versions_as_people_do) {
   TraceSketch sketch;
   sketch.trace().metadata = {{"schemaVersion", "1"},

@@ -68,7 +68,7 @@ TEST(AnalyzeHtml, has_a_section_for_everything_there_is) {
   }
   EXPECT_TRUE(has(page, "<h1>A step takes about 48.5 ms unprofiled (44.1 to 52.0 ms; 58.0 ms as recorded"));
   EXPECT_TRUE(has(page, "Shapes were not recorded"));
-  EXPECT_TRUE(has(page, "The file has 1 anomaly"));
+  EXPECT_TRUE(has(page, "1 thing in the file was repaired"));
 }
 
 TEST(AnalyzeHtml, leaves_out_what_there_is_not) {

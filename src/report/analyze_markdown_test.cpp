@@ -60,8 +60,8 @@ Rule `memory_leak`, medium confidence.
 TEST(AnalyzeMarkdown, ends_with_what_to_know_before_trusting_it) {
   EXPECT_TRUE(
       text_of(sample_diagnosis())
-          .ends_with("\nShapes were not recorded, so that rules about shapes are silent. The file has 1 anomaly: "
-                     "telltale info shows it.\n"));
+          .ends_with("\nShapes were not recorded, so that rules about shapes are silent. 1 thing in the file was "
+                     "repaired: telltale info shows it.\n"));
 }
 
 TEST(AnalyzeMarkdown, says_plainly_that_nothing_was_found) {

@@ -111,7 +111,7 @@ TEST(AnalyzeText, ends_with_what_to_ask_next) {
   EXPECT_EQ(lines[lines.size() - 4],
             "How each saving is computed: telltale analyze --explain RULE, here unfused_attention, host_sync,");
   EXPECT_EQ(lines[lines.size() - 2], "Note: Shapes were not recorded, so that rules about shapes are silent.");
-  EXPECT_EQ(lines[lines.size() - 1], "Note: The file has 1 anomaly: telltale info shows it.");
+  EXPECT_EQ(lines[lines.size() - 1], "Note: 1 thing in the file was repaired: telltale info shows it.");
 }
 
 TEST(AnalyzeText, breaks_long_code_under_itself) {

@@ -114,8 +114,8 @@ TEST(PercentText, has_decimals_where_they_matter) {
 
 TEST(Remarks, are_one_paragraph) {
   EXPECT_EQ(remarks_text(sample_diagnosis().diagnosis),
-            "Shapes were not recorded, so that rules about shapes are silent. The file has 1 anomaly: telltale info "
-            "shows it.");
+            "Shapes were not recorded, so that rules about shapes are silent. 1 thing in the file was repaired: "
+            "telltale info shows it.");
   EXPECT_EQ(remarks_text(Diagnosis()), "");
 }
 
@@ -154,9 +154,12 @@ TEST(Counts, of_none_one_and_two_read_right) {
   timing.steps.resize(2);
   EXPECT_EQ(steps_label(timing), "2 steps");
 
-  EXPECT_EQ(anomaly_sentence(0), "The file has 0 anomalies: telltale info lists them.");
-  EXPECT_EQ(anomaly_sentence(1), "The file has 1 anomaly: telltale info shows it.");
-  EXPECT_EQ(anomaly_sentence(2), "The file has 2 anomalies: telltale info lists them.");
+  EXPECT_EQ(anomaly_sentence(0, 0), "");
+  EXPECT_EQ(anomaly_sentence(1, 0), "1 thing in the file was lost: telltale info shows it.");
+  EXPECT_EQ(anomaly_sentence(0, 1), "1 thing in the file was repaired: telltale info shows it.");
+  EXPECT_EQ(anomaly_sentence(0, 1173), "1,173 things in the file were repaired: telltale info lists them.");
+  EXPECT_EQ(anomaly_sentence(1, 1), "1 thing in the file was lost and 1 repaired: telltale info lists them.");
+  EXPECT_EQ(anomaly_sentence(2, 12), "2 things in the file were lost and 12 repaired: telltale info lists them.");
 }
 
 TEST(ActivityWords, the_subject_is_what_was_recorded) {

@@ -25,6 +25,7 @@ template <typename Fields>
 void describe(Fields& fields, const AnomalyTally& tally) {
   fields.object("AnomalyCount", "Something that could not be taken as it stands, and how often");
   fields.member("kind", tally.kind, "what it is; `telltale info` describes it and has an example");
+  fields.member("severity", severity_of(tally.kind), "`lost` or `repaired`");
   fields.member("count", tally.count, "how often");
 }
 
@@ -42,7 +43,7 @@ void describe(Fields& fields, const TraceOf& of) {
   fields.member("events", trace.events, "how many it has");
   fields.member("duration_ns", trace.duration_ns, "from the start of the first event to the end of the last");
   fields.member("devices", devices, "their names, null where the file does not say");
-  fields.member("anomalies", trace.anomalies, "what could not be taken as it stands");
+  fields.member("anomalies", trace.anomalies, "what was lost or repaired; `telltale info` also lists what is normal");
 }
 
 struct StepOf {

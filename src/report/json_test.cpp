@@ -29,7 +29,8 @@ TEST(AnalyzeJson, describes_trace_and_step) {
   EXPECT_EQ(json["trace"]["events"], 15);
   EXPECT_EQ(json["trace"]["duration_ns"], 174'000'000);
   EXPECT_EQ(json["trace"]["devices"], nlohmann::json::array({"NVIDIA H200"}));
-  EXPECT_EQ(json["trace"]["anomalies"], nlohmann::json::parse(R"([{"kind":"device_without_launch","count":1}])"));
+  EXPECT_EQ(json["trace"]["anomalies"],
+            nlohmann::json::parse(R"([{"kind":"negative_duration","severity":"repaired","count":1}])"));
   EXPECT_EQ(json["step"], nlohmann::json::parse(R"({"count":3,"mean_ns":58000000,"median_ns":58000000,
       "unobserved_ns":48500000,"unobserved_low_ns":44100000,"unobserved_high_ns":52000000,
       "unobserved_source":"estimated","unrecorded_steps":0,"observer_percent":16.379,"source":"marks"})"));
@@ -99,7 +100,7 @@ TEST(AnalyzeJson, sums_waits_up_and_has_what_to_know_of_the_trace) {
                                                    {"waited_ns", 4'000'000},
                                                    {"idle_ns", 2'000'000},
                                                    {"example", sample.diagnosis.syncs[0].call}}}));
-  EXPECT_EQ(json["remarks"][1], "The file has 1 anomaly: telltale info shows it.");
+  EXPECT_EQ(json["remarks"][1], "1 thing in the file was repaired: telltale info shows it.");
 }
 
 TEST(AnalyzeJson, has_the_hundred_longest_kernels) {

@@ -106,6 +106,8 @@ template <typename Fields>
 void describe(Fields& fields, const AnomalyCount& anomaly) {
   fields.object("Anomaly", "Something that could not be taken as it stands, and how often");
   fields.member("kind", anomaly.anomaly, "what it is");
+  fields.member("severity", severity_of(anomaly.anomaly),
+                "`lost`, `repaired` or `note`; notes are normal for the file's writer");
   fields.member("count", anomaly.count, "how often");
   fields.member("example", anomaly.example, "the first one");
   fields.member("description", description_of(anomaly.anomaly), "a sentence: what it is and what was done about it");
@@ -139,7 +141,7 @@ void describe(Fields& fields, const TraceInfo& info) {
   fields.member("kinds", info.kinds, "number of events by kind, for the kinds that occur");
   fields.member("recorded", info.recorded, "what was recorded besides times");
   fields.member("distributed", info.distributed, "null where the process is alone");
-  fields.member("anomalies", info.anomalies, "empty when all is well");
+  fields.member("anomalies", info.anomalies, "what was lost first, then what was repaired, then notes");
 }
 
 template <typename Fields>
@@ -186,7 +188,8 @@ void describe(Fields& fields, const KeyAverages& averages) {
   fields.answer("telltale.top/1", "Top", "What took the time");
   fields.member("rows", averages.rows, "what took the time, in the order that was asked for");
   fields.member("totals", averages.totals, "what shares are of");
-  fields.member("anomalies", averages.anomalies, "how many anomalies the file has; `telltale info` lists them");
+  fields.member("anomalies", averages.lost + averages.repaired,
+                "how many things in the file were lost or repaired; `telltale info` lists them");
 }
 
 struct StepOfWhatIf {

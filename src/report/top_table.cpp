@@ -124,7 +124,8 @@ std::string footer(const KeyAverages& averages, const TopTableOptions& options, 
                                     options.rows_left_out == 1 ? "it" : "them all")) +
             '\n';
   }
-  if (averages.anomalies > 0) text += style.faint(anomaly_sentence(averages.anomalies)) + '\n';
+  const std::string trouble = anomaly_sentence(averages.lost, averages.repaired);
+  if (!trouble.empty()) text += style.faint(trouble) + '\n';
   return text;
 }
 

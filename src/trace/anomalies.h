@@ -11,49 +11,34 @@
 
 namespace telltale {
 
+// Listed with its severity and its sentence in anomalies.inc, and nowhere else.
 enum class Anomaly : std::uint8_t {
-  kTruncated,               // the text ends in the middle
-  kMalformedEvent,          // an event that is not valid JSON; skipped
-  kNotAnEvent,              // an element of the event list that is no object; skipped
-  kMissingPhase,            // an event without "ph"; skipped
-  kUnknownPhase,            // an event whose "ph" nobody defined; skipped
-  kMissingTime,             // an event without a usable "ts"; skipped
-  kMissingDuration,         // a complete event without a usable "dur"; kept with duration 0
-  kNegativeDuration,        // kept with duration 0
-  kNumberOutOfRange,        // a number that its column cannot hold; the field is left out
-  kInvalidEscape,           // a backslash sequence that JSON does not define; kept as it is
-  kInvalidUtf8,             // bytes that are not UTF-8; replaced by U+FFFD
-  kControlCharacter,        // a raw control character in a string; kept as it is
-  kUnmatchedBegin,          // a B without its E; closed at the end of its track
-  kUnmatchedEnd,            // an end (E, async e) without its begin; skipped
-  kEndArguments,            // an end (E, async e) with arguments of its own; they are left out, the begin's count
-  kUnmatchedAsync,          // an async begin without its end; kept as an instant
-  kFlowWithoutStart,        // a flow end or step whose start is missing; no link made
-  kFlowWithoutEnd,          // a flow start that nothing ends; no link made
-  kFlowUnbound,             // a flow point where no event stands; no link made
-  kDuplicateCorrelation,    // several launches share a correlation; the last one before the device event is taken
-  kDeviceWithoutLaunch,     // device work whose launch is not in the trace
-  kBackwardWithoutForward,  // a backward operator whose forward one is not in the trace
-  kIncompleteMemoryEvent,   // a memory event without address or size; skipped
-  kUnusableCounter,         // a counter value that is no finite number; skipped
-  kUnknownMetadata,         // a metadata event that we do not interpret; skipped
-  kUnreadableHeader,        // a top-level value that could not be read; left out
-  kRepeatedEventList,       // a second "traceEvents" list; skipped
-  kTrailingText,            // text after the end of the document; ignored
-  kTooManyLanes,            // more events overlap on one track than we lay side by side; they share the last lane
-  kUnfinishedRecording,     // a recording whose end is not in the file; the example says what may be missing
-  kDroppedEvents,           // events that the recorder had to leave out; the example says why
-  kDamagedChunk,            // a part of the file whose checksum or content is wrong; the example says what it took away
-  kUnknownChunk,            // a part of the file that only a later version understands; skipped
-  kOpenScope,               // a scope that had not ended when the recording did; drawn to the end
+#define TELLTALE_ANOMALY(enumerator, name, severity, description) enumerator,
+#include "trace/anomalies.inc"
+#undef TELLTALE_ANOMALY
 };
-inline constexpr int kAnomalyCount = static_cast<int>(Anomaly::kOpenScope) + 1;
+
+inline constexpr int kAnomalyCount = 0
+#define TELLTALE_ANOMALY(enumerator, name, severity, description) +1
+#include "trace/anomalies.inc"
+#undef TELLTALE_ANOMALY
+    ;
+
+// How much an anomaly matters to someone who reads a report, the worst one first.
+enum class Severity : std::uint8_t {
+  kLost,      // something that the file holds, or should hold, is not in the trace
+  kRepaired,  // the file is wrong, and was read as it was probably meant
+  kNote,      // normal for its writer; reports are silent about it
+};
+inline constexpr Severity kSeverities[] = {Severity::kLost, Severity::kRepaired, Severity::kNote};
+std::string_view name_of(Severity severity);  // "lost", "repaired", "note"
 
 // "truncated", "malformed_event", …: the word in JSON output.
 std::string_view name_of(Anomaly anomaly);
 std::optional<Anomaly> anomaly_named(std::string_view name);
 // One sentence: what it is and what was done about it.
 std::string_view description_of(Anomaly anomaly);
+Severity severity_of(Anomaly anomaly);
 // Whether the example completes that sentence, as "800 for want of memory" does, rather than being one of many.
 bool has_telling_example(Anomaly anomaly);
 
@@ -76,9 +61,12 @@ class Anomalies {
   void merge(const Anomalies& other);
 
   std::uint64_t count(Anomaly anomaly) const { return entries_[static_cast<std::size_t>(anomaly)].count; }
+  std::uint64_t count(Severity severity) const;  // of all its kinds
   std::uint64_t total() const;
   // Those that occurred, in the order of the enumeration.
   std::vector<AnomalyCount> list() const;
+  // Likewise, without the notes: what reports speak of.
+  std::vector<AnomalyCount> troubles() const;
 
  private:
   struct Entry {

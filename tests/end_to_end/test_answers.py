@@ -131,7 +131,7 @@ class Info(unittest.TestCase):
         self.assertEqual(list(info["steps"][0]), ["index", "name", "start_ns", "duration_ns"])
         self.assertEqual(list(info["tracks"][0]), "id name kind process device native_id events".split())
         for anomaly in info["anomalies"]:
-            self.assertEqual(list(anomaly), ["kind", "count", "example", "description"])
+            self.assertEqual(list(anomaly), ["kind", "severity", "count", "example", "description"])
             self.assertEqual(list(anomaly["example"]), ["byte_offset", "text"])
 
     def test_counts_what_the_file_has(self):

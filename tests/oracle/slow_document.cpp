@@ -12,6 +12,7 @@ constexpr int kMicrosecondsToNanoseconds = 3;
 constexpr Nanoseconds kLatestTime = 4'000'000'000'000'000'000;
 constexpr Nanoseconds kLongestDuration = 1'000'000'000'000'000'000;
 constexpr std::string_view kPhases = "XBEiIRCbneSTpFstfM";
+constexpr std::string_view kPhasesWithoutTime = "NODvVc()=";
 
 std::optional<std::int64_t> integer_text(std::string_view text) {
   const bool is_hexadecimal = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
@@ -57,6 +58,8 @@ class EventReader {
     const auto phase = find(members_, "ph");
     if (!phase) return note(Anomaly::kMissingPhase);
     const std::string_view letter = unquoted(*phase);
+    if (letter == "P") return note(Anomaly::kUnreadSample);
+    if (letter.size() == 1 && kPhasesWithoutTime.contains(letter[0])) return note(Anomaly::kUnreadPhase);
     if (letter.size() != 1 || kPhases.find(letter[0]) == std::string_view::npos) return note(Anomaly::kUnknownPhase);
     event.phase = letter[0];
     if (!time && event.phase != 'M') return note(Anomaly::kMissingTime);
@@ -111,6 +114,11 @@ class EventReader {
   bool has_number_out_of_range_ = false;
 };
 
+void count_samples(std::string_view list, std::string_view text, Anomalies& anomalies) {
+  for (std::size_t i = 0; i < elements_of(list).size(); ++i)
+    anomalies.add(Anomaly::kUnreadSample, static_cast<std::uint64_t>(list.data() - text.data()));
+}
+
 }  // namespace
 
 std::string text_of(std::string_view raw) {
@@ -135,6 +143,7 @@ std::optional<SlowDocument> slow_document(std::string_view text) {
   if (is_array(body)) list = body;
   if (is_object(body)) {
     for (JsonMember& member : members_of(body)) {
+      if (member.key == "samples" && is_array(member.raw)) count_samples(member.raw, text, document.anomalies);
       if (member.key != "traceEvents" || !is_array(member.raw))
         document.header.push_back(std::move(member));
       else if (list)

@@ -7,7 +7,19 @@ namespace telltale::kineto {
 namespace {
 
 constexpr std::string_view kEventListKey = "traceEvents";
+constexpr std::string_view kSamplesKey = "samples";  // of a CPU profile, whose "stackFrames" they point at
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// How many elements a list has, which is known to be valid JSON.
+std::uint64_t element_count(std::string_view list) {
+  const char* end = list.data() + list.size();
+  std::uint64_t count = 0;
+  for (const char* p = skip_space(list.data() + 1); p < end && *p != ']'; ++count) {
+    p = skip_space(skip_value(p, end));
+    if (*p == ',') p = skip_space(p + 1);
+  }
+  return count;
+}
 
 enum class WalkEnd : std::uint8_t { kObjectEnd, kEventList, kIncomplete, kBroken };
 
@@ -59,10 +71,12 @@ class MemberWalk {
       anomalies_.add(Anomaly::kRepeatedEventList, offset_of(text.data()), name);
       return;
     }
-    if (auto value = compact_json(text))
-      values.emplace_back(name, std::move(*value));
-    else
-      anomalies_.add(Anomaly::kUnreadableHeader, offset_of(text.data()), name);
+    auto value = compact_json(text);
+    if (!value) return anomalies_.add(Anomaly::kUnreadableHeader, offset_of(text.data()), name);
+    if (name == kSamplesKey && text.starts_with('['))
+      if (const std::uint64_t samples = element_count(text); samples > 0)
+        anomalies_.add_many(Anomaly::kUnreadSample, samples, offset_of(text.data()), name);
+    values.emplace_back(name, std::move(*value));
   }
 
   WalkEnd stop(WalkEnd end, const char* position) {

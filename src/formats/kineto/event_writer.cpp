@@ -13,6 +13,10 @@ namespace {
 std::string_view view(const StringToken& token) { return {token.begin, token.size()}; }
 std::string_view view(const ValueSpan& span) { return {span.begin, static_cast<std::size_t>(span.end - span.begin)}; }
 
+constexpr std::string_view kReadPhases = "XBEiIRCbneSTpFstf";
+// Objects (created, as a snapshot, deleted), memory dumps (of a process, of all), clocks, contexts (entered, left) and
+// links between ids.
+constexpr std::string_view kUnreadPhases = "NODvVc()=";
 constexpr std::string_view kMemoryEventName = "[memory]";
 constexpr std::string_view kModulePrefix = "nn.Module: ";
 
@@ -28,8 +32,9 @@ bool EventWriter::write(const EventFields& fields, std::uint64_t byte_offset, Ev
   if (fields.has_number_out_of_range) details_.note(Anomaly::kNumberOutOfRange);
   if (fields.phase == 0) return details_.note(Anomaly::kMissingPhase), true;
   if (fields.phase == 'M') return write_label(fields), true;
-  if (std::string_view("XBEiIRCbneSTpFstf").find(fields.phase) == std::string_view::npos)
-    return details_.note(Anomaly::kUnknownPhase), true;
+  if (fields.phase == 'P') return details_.note(Anomaly::kUnreadSample), true;
+  if (kUnreadPhases.contains(fields.phase)) return details_.note(Anomaly::kUnreadPhase), true;
+  if (!kReadPhases.contains(fields.phase)) return details_.note(Anomaly::kUnknownPhase), true;
   if (!fields.has_time) return details_.note(Anomaly::kMissingTime), true;
 
   switch (fields.phase) {

@@ -5,7 +5,8 @@
 namespace telltale {
 
 void leave_out_anomalies(const Trace& trace, LeftOutList& left_out) {
-  left_out.add(trace.anomalies.total(), "anomaly of the trace", "anomalies of the trace", "telltale info lists them");
+  const std::uint64_t count = trace.anomalies.count(Severity::kLost) + trace.anomalies.count(Severity::kRepaired);
+  left_out.add(count, "anomaly of the trace", "anomalies of the trace", "telltale info lists them");
 }
 
 void leave_out_all_but_events(const Trace& trace, LeftOutList& left_out, std::string_view why) {

@@ -37,7 +37,7 @@ DrawnTrace drawn_trace(std::string_view kernel_name) {
   }
   sketch.trace().devices.push_back({0, "NVIDIA H200"});
   sketch.trace().duration = 174 * kMillisecond;
-  sketch.trace().anomalies.add(Anomaly::kDeviceWithoutLaunch, 17, "gemm");
+  sketch.trace().anomalies.add(Anomaly::kNegativeDuration, 17, "gemm");
   DrawnTrace drawn{sketch.build(), thread};
   drawn.kernel = sketch.id(kernel);
   drawn.item = sketch.id(item);
@@ -178,7 +178,7 @@ MemorySummary sample_memory() {
 SampleDiagnosis completed(Trace trace, Diagnosis diagnosis) {
   diagnosis.trace = {trace.events.size(), trace.duration, {}, {}};
   for (const Device& device : trace.devices) diagnosis.trace.devices.push_back(device.name);
-  for (const AnomalyCount& each : trace.anomalies.list())
+  for (const AnomalyCount& each : trace.anomalies.troubles())
     diagnosis.trace.anomalies.push_back({each.anomaly, each.count});
   diagnosis.sync_rows = sync_rows(trace, diagnosis.timing, diagnosis.syncs);
   diagnosis.strip = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work_by_event(trace));
@@ -220,7 +220,7 @@ SampleDiagnosis sample_diagnosis(std::string_view kernel) {
   diagnosis.communication = {
       0, 6 * kMillisecond, 2 * kMillisecond, {{"allreduce", 4, 1e8, 6'500'000, 2 * kMillisecond}}};
   diagnosis.findings = sample_findings(drawn);
-  diagnosis.remarks = {"Shapes were not recorded, so that rules about shapes are silent.", anomaly_sentence(1)};
+  diagnosis.remarks = {"Shapes were not recorded, so that rules about shapes are silent.", anomaly_sentence(0, 1)};
   return completed(std::move(drawn.trace), std::move(diagnosis));
 }
 
