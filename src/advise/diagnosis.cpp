@@ -4,9 +4,12 @@
 
 #include <algorithm>
 
+#include "advise/device_word.h"
 #include "advise/facts.h"
 #include "advise/finding.h"
 #include "advise/rule.h"
+#include "analysis/device_maker.h"
+#include "analysis/gpu_peaks.h"
 #include "analysis/host_work.h"
 #include "analysis/measured_step.h"
 #include "analysis/trace_info.h"
@@ -41,7 +44,7 @@ std::vector<std::string> remarks_on(const Trace& trace) {
 std::vector<DeviceUse> device_uses(const Trace& trace, const StepTiming& timing) {
   std::vector<DeviceUse> uses;
   for (const Device& device : trace.devices) {
-    DeviceUse use{device.id, device.name, 0, 0, 0};
+    DeviceUse use{device.id, shown_name(device), 0, 0, 0};
     std::vector<Interval> work;
     double kernels = 0;
     for (const Track& track : trace.tracks) {
@@ -148,7 +151,11 @@ std::vector<Finding> find_all(const Facts& facts, const DiagnosisOptions& option
   }
   const auto least = static_cast<Nanoseconds>(options.least_saving_percent / 100 * static_cast<double>(facts.step));
   findings = ranked(std::move(findings), least);
-  for (Finding& finding : findings) fill_percents(finding.saving, facts.diagnosis.unobserved_ns);
+  for (Finding& finding : findings) {
+    fill_percents(finding.saving, facts.diagnosis.unobserved_ns);
+    for (std::string* text : {&finding.title, &finding.explanation, &finding.fix.text})
+      *text = with_device_word(std::move(*text), facts.diagnosis.device_word);
+  }
   return findings;
 }
 
@@ -175,6 +182,7 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   Diagnosis diagnosis;
   diagnosis.trace = diagnosed(trace);
   diagnosis.remarks = remarks_on(trace);
+  diagnosis.device_word = device_word(trace);
   diagnosis.timing = step_timing(trace, options.steps).value();
   std::vector<HostWork> host_work = host_work_by_event(trace);
   diagnosis.breakdown = step_breakdown(trace, diagnosis.timing, host_work);

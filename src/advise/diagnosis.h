@@ -61,6 +61,7 @@ std::string_view name_of(UnobservedSource source);
 struct Diagnosis {
   std::string path;  // as the caller names it
   DiagnosedTrace trace;
+  std::string device_word = "GPU";  // what sentences call the devices
   StepTiming timing;
   // Whether steps are what to tell of. A program without a framework that marks none has requests and threads instead.
   bool is_about_steps = true;

@@ -16,19 +16,21 @@ constexpr double kNanosecondsPerSecond = 1e9;
 
 // Operations a second at best, 0 when unknown.
 double peak_flops(const GpuPeaks& peaks, KernelTraits traits) {
-  constexpr double kProductsForFp32 = 3;  // of tf32, which tensor cores need for one of fp32
+  constexpr double kProductsForFp32 = 3;  // of tf32, which NVIDIA's tensor cores need for one of fp32
   switch (traits.precision) {
     case Precision::kFp32:
-      return traits.uses_tensor_cores ? peaks.tf32_flops / kProductsForFp32 : peaks.fp32_flops;
+      return traits.uses_tensor_cores && !is_amd(peaks) ? peaks.tf32_flops / kProductsForFp32 : peaks.fp32_flops;
     case Precision::kTf32:
       return peaks.tf32_flops;
     case Precision::kFp16:
     case Precision::kBf16:
       return traits.uses_tensor_cores ? peaks.half_flops : peaks.fp32_flops;
     case Precision::kFp8:
-    case Precision::kInt8:
       return peaks.fp8_flops;
+    case Precision::kInt8:
+      return peaks.int8_flops;
     case Precision::kFp64:
+      return peaks.fp64_flops;
     case Precision::kUnknown:
       break;
   }
@@ -189,7 +191,8 @@ std::int64_t warps_per_block(const KernelLaunch& launch) {
 std::optional<std::int64_t> resident_blocks(const KernelLaunch& launch, const Device& device) {
   constexpr std::int64_t kRegistersPerUnit = 256, kMostBlocks = 32, kReservedSharedMemory = 1024;
   const std::int64_t warps = warps_per_block(launch);
-  if (warps <= 0 || !device.max_threads_per_multiprocessor) return std::nullopt;
+  const bool is_cudas = device.warp_size.value_or(kWarp) == kWarp;
+  if (!is_cudas || warps <= 0 || !device.max_threads_per_multiprocessor) return std::nullopt;
   std::int64_t blocks = std::min<std::int64_t>(kMostBlocks, *device.max_threads_per_multiprocessor / (warps * kWarp));
   if (launch.registers_per_thread > 0 && device.registers_per_multiprocessor) {
     const std::int64_t per_warp = rounded_up(launch.registers_per_thread * kWarp, kRegistersPerUnit);

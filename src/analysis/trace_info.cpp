@@ -5,6 +5,7 @@
 #include <charconv>
 #include <ctime>
 
+#include "analysis/device_maker.h"
 #include "base/amounts.h"
 
 namespace telltale {
@@ -15,6 +16,7 @@ struct VersionKey {
   std::string_view key, name;
   enum class Style : std::uint8_t {
     kCuda,   // 13000 is 13.0, 12040 is 12.4
+    kHip,    // 60443483 is 6.4.43483
     kPlain,  // as it is
   } style;
 };
@@ -22,10 +24,11 @@ constexpr std::array kVersionKeys = {
     VersionKey{"cuda_runtime_version", "cuda_runtime", VersionKey::Style::kCuda},
     VersionKey{"cuda_driver_version", "cuda_driver", VersionKey::Style::kCuda},
     VersionKey{"cupti_version", "cupti", VersionKey::Style::kPlain},
-    VersionKey{"hip_runtime_version", "hip_runtime", VersionKey::Style::kPlain},
-    VersionKey{"hip_driver_version", "hip_driver", VersionKey::Style::kPlain},
+    VersionKey{"hip_runtime_version", "hip_runtime", VersionKey::Style::kHip},
+    VersionKey{"hip_driver_version", "hip_driver", VersionKey::Style::kHip},
     VersionKey{"roctracer_version", "roctracer", VersionKey::Style::kPlain},
     VersionKey{"rocprofiler_version", "rocprofiler", VersionKey::Style::kPlain},
+    VersionKey{"rocprofiler-sdk_version", "rocprofiler_sdk", VersionKey::Style::kPlain},
     VersionKey{"pytorch_version", "pytorch", VersionKey::Style::kPlain},
 };
 
@@ -40,7 +43,10 @@ std::string version_text(std::string_view json, VersionKey::Style style) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_number = error == std::errc{} && end == text.data() + text.size();
   if (style == VersionKey::Style::kPlain || !is_number) return std::string(text);
-  return std::to_string(number / 1000) + '.' + std::to_string(number % 1000 / 10);
+  const auto joined = [](int major, int minor) { return std::to_string(major) + '.' + std::to_string(minor); };
+  if (style == VersionKey::Style::kHip)
+    return joined(number / 10'000'000, number / 100'000 % 100) + '.' + std::to_string(number % 100'000);
+  return joined(number / 1000, number % 1000 / 10);
 }
 
 std::vector<std::pair<std::string, std::string>> versions(const Trace& trace) {
@@ -110,6 +116,7 @@ TraceInfo trace_info(const Trace& trace) {
     info.steps.push_back({step.index, std::string(trace.name(step.event)), step.start, step.duration});
   }
   info.devices = trace.devices;
+  info.device_word = device_word(trace);
   for (const Process& process : trace.processes) {
     info.processes.push_back({text(process.name), text(process.labels), process.native_id});
   }
@@ -123,6 +130,7 @@ TraceInfo trace_info(const Trace& trace) {
   info.recorded = trace.recorded;
   info.distributed = trace.distributed;
   info.anomalies = trace.anomalies.list();
+  std::ranges::stable_sort(info.anomalies, {}, [](const AnomalyCount& each) { return severity_of(each.anomaly); });
   return info;
 }
 
@@ -134,6 +142,5 @@ std::string anomaly_sentence(std::uint64_t lost, std::uint64_t repaired) {
   if (lost > 0 && repaired > 0) text += " and " + format_count(static_cast<std::int64_t>(repaired)) + " repaired";
   return text + (lost + repaired == 1 ? ": telltale info shows it." : ": telltale info lists them.");
 }
-  std::ranges::stable_sort(info.anomalies, {}, [](const AnomalyCount& each) { return severity_of(each.anomaly); });
 
 }  // namespace telltale

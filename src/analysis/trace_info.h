@@ -48,6 +48,7 @@ struct TraceInfo {
   Nanoseconds duration_ns = 0;
   std::vector<StepInfo> steps;
   std::vector<Device> devices;
+  std::string device_word;  // what to call them
   std::vector<ProcessInfo> processes;
   std::vector<TrackInfo> tracks;
   std::vector<std::pair<Kind, std::uint64_t>> kinds;  // those that occur, in the order of the enumeration

@@ -9,6 +9,7 @@
 #include <ranges>
 #include <variant>
 
+#include "advise/device_word.h"
 #include "advise/rule_info.h"
 #include "base/amounts.h"
 #include "report/text_width.h"
@@ -245,8 +246,9 @@ std::string subject_line(const Diagnosis& diagnosis) {
 Headline headline(const Diagnosis& diagnosis) {
   if (!diagnosis.is_about_steps) return activity_headline(diagnosis);
   if (diagnosis.recorded_ns <= 0) return {"Nothing in the trace takes any time.", ""};
-  return {step_sentence(diagnosis),
-          diagnosis.breakdown.has_device ? device_sentence(diagnosis) : host_sentence(diagnosis)};
+  return {step_sentence(diagnosis), diagnosis.breakdown.has_device
+                                        ? with_device_word(device_sentence(diagnosis), diagnosis.device_word)
+                                        : host_sentence(diagnosis)};
 }
 
 std::string headline_text(const Diagnosis& diagnosis) {

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
+#include <optional>
 
+#include "analysis/gpu_peaks.h"
 #include "base/amounts.h"
 #include "report/text_width.h"
 
@@ -16,7 +19,6 @@ constexpr std::string_view kDot = " · ";
 constexpr std::size_t kLabelWidth = 13;
 constexpr std::size_t kMostLines = 2;  // of a list, before the rest is only counted
 constexpr std::size_t kMostKinds = 9;
-constexpr std::size_t kMostAnomalies = 4;
 
 std::string count_of(std::uint64_t count) { return format_count(static_cast<std::int64_t>(count)); }
 std::string count_of(std::uint64_t count, std::string_view noun) { return counted(static_cast<double>(count), noun); }
@@ -77,7 +79,10 @@ std::string version(const TraceInfo& info, std::string_view name) {
 
 std::string device_text(const TraceInfo& info) {
   std::map<std::string, int> count_by_name;
-  for (const Device& device : info.devices) ++count_by_name[device.name.empty() ? "unnamed GPU" : device.name];
+  for (const Device& device : info.devices) {
+    const std::string name = shown_name(device);
+    ++count_by_name[name.empty() ? "unnamed GPU" : name];
+  }
   std::vector<std::string> parts;
   for (const auto& [name, count] : count_by_name) {
     parts.push_back(count == 1 ? printable(name) : fmt::format("{} × {}", count, printable(name)));
@@ -151,7 +156,7 @@ std::vector<std::string> tracks_of(const TraceInfo& info, TrackKind kind) {
   std::ranges::stable_sort(tracks, std::ranges::greater{}, &TrackInfo::events);
   std::vector<std::string> items;
   for (const TrackInfo* track : tracks) {
-    const std::string device = track->device ? fmt::format("GPU {} ", *track->device) : "";
+    const std::string device = track->device ? fmt::format("{} {} ", info.device_word, *track->device) : "";
     items.push_back(device + track->name + ": " + count_of(track->events));
   }
   return items;
@@ -198,22 +203,23 @@ std::string distributed_line(const TraceInfo& info, const TextStyle& style) {
   return items.empty() ? std::string() : list_line("Distributed", items, style);
 }
 
+std::string_view label_of(Severity severity) {
+  constexpr auto kLabels = std::to_array<std::string_view>({"Lost", "Repaired", "Notes"});
+  return kLabels[static_cast<std::size_t>(severity)];
+}
+
 std::string anomaly_lines(const TraceInfo& info, const TextStyle& style) {
   if (info.anomalies.empty()) return list_line("Anomalies", {"none"}, style);
-  // What was lost before others: the rest often only follows from it.
-  std::vector<AnomalyCount> anomalies = info.anomalies;
-  std::ranges::stable_partition(anomalies, has_telling_example, &AnomalyCount::anomaly);
   std::string text;
-  for (std::size_t i = 0; i < std::min(anomalies.size(), kMostAnomalies); ++i) {
-    const AnomalyCount& anomaly = anomalies[i];
+  std::optional<Severity> last;
+  for (const AnomalyCount& anomaly : info.anomalies) {
+    const Severity severity = severity_of(anomaly.anomaly);
     std::string item = fmt::format("{} × {}", count_of(anomaly.count), description_of(anomaly.anomaly));
     if (has_telling_example(anomaly.anomaly) && !anomaly.example.text.empty())
       item += ' ' + printable(anomaly.example.text) + '.';
-    text += labeled(i == 0 ? "Anomalies" : "", wrapped_words(item, room_beside_label(style)), style);
-  }
-  if (anomalies.size() > kMostAnomalies) {
-    const std::string more = count_of(anomalies.size() - kMostAnomalies, "more kind");
-    text += list_line("", {fmt::format("and {}: --json has them all", more)}, style);
+    const std::string_view label = severity == last ? std::string_view() : label_of(severity);
+    text += labeled(label, wrapped_words(item, room_beside_label(style)), style);
+    last = severity;
   }
   return text;
 }

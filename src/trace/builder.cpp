@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 #include <span>
 
 #include "base/merge_runs.h"
 #include "base/parallel.h"
+#include "trace/device_list.h"
 #include "trace/event_order.h"
 #include "trace/flows.h"
 #include "trace/linking.h"
@@ -187,6 +187,7 @@ void Assembly::add_details() {
   });
   const auto threads = link_flows(trace_, std::move(flows), tracks_of_places());
   const LinkTrouble backwards = link_backward(trace_, threads);
+  std::erase_if(launches.lost, [this](EventId event) { return trace_.events.cause[event] != kNoEvent; });
   note(Anomaly::kDuplicateCorrelation, launches.ambiguous);
   note(Anomaly::kDeviceWithoutLaunch, launches.lost);
   note(Anomaly::kBackwardWithoutForward, backwards.lost);
@@ -326,12 +327,7 @@ void Assembly::find_steps() {
 // What can be said only when everything stands in its place.
 void Assembly::describe() {
   for (const EventBatch& batch : batches_) trace_.anomalies.merge(batch.anomalies);
-  std::set<DeviceId> known = {kHost};
-  for (const Device& device : trace_.devices) known.insert(device.id);
-  for (const Track& track : trace_.tracks)
-    if (known.insert(track.device).second) trace_.devices.emplace_back().id = track.device;
-  std::stable_sort(trace_.devices.begin(), trace_.devices.end(),
-                   [](const Device& a, const Device& b) { return a.id < b.id; });
+  list_devices(trace_);
   const auto has_kind = [&](Kind kind) {
     return std::find(trace_.events.kind.begin(), trace_.events.kind.end(), kind) != trace_.events.kind.end();
   };

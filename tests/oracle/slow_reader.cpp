@@ -1,6 +1,7 @@
 #include "slow_reader.h"
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 #include <map>
 #include <set>
@@ -58,6 +59,7 @@ class SlowReader {
     check_ranges();
     link_launches(rows_, trace_);
     link_flows(document_.events, track_keys_, rows_, origin_, trace_);
+    count_work_without_launch();
     find_steps(trace_);
     write_memory();
     write_counters();
@@ -94,6 +96,12 @@ class SlowReader {
           note(Anomaly::kUnusableCounter, event);
       }
     }
+  }
+
+  void count_work_without_launch() {
+    for (EventId event = 0; event < trace_.events.size(); ++event)
+      if (is_device_work(trace_.events.kind[event]) && trace_.events.cause[event] == kNoEvent)
+        note(Anomaly::kDeviceWithoutLaunch, *rows_[event].event);
   }
 
   void check_ranges() {
@@ -196,13 +204,34 @@ class SlowReader {
     }
   }
 
-  // Those that the header describes and those that work was done on, by number.
+  // Those that the header describes and those that work was done on, by number. Where the header's are all alike, a
+  // number that is not among them is another number of one that no work was done on.
   void list_devices() {
-    std::set<DeviceId> known;
-    for (const Device& device : trace_.devices) known.insert(device.id);
+    std::map<DeviceId, std::string> labels;
     for (const Track& track : trace_.tracks)
-      if (track.device != kHost && known.insert(track.device).second) trace_.devices.emplace_back().id = track.device;
+      if (track.device != kHost) labels.emplace(track.device, trace_.strings[trace_.processes[track.process].labels]);
+    std::set<DeviceId> described;
+    std::set<std::tuple<std::string, std::optional<int>, std::optional<int>, std::optional<int>>> looks;
+    for (const Device& device : trace_.devices) {
+      described.insert(device.id);
+      looks.insert({device.name, device.multiprocessors, device.compute_major, device.compute_minor});
+    }
+    for (const auto& [id, label] : labels) {
+      if (described.contains(id)) continue;
+      Device* device = nullptr;
+      for (Device& other : trace_.devices)
+        if (looks.size() == 1 && device == nullptr && !labels.contains(other.id)) device = &other;
+      if (device == nullptr)
+        device = &trace_.devices.emplace_back(looks.size() == 1 ? Device(trace_.devices.front()) : Device());
+      device->id = id;
+    }
     std::ranges::stable_sort(trace_.devices, {}, &Device::id);
+    for (Device& device : trace_.devices) {
+      std::string label = labels[device.id];
+      while (!label.empty() && (label.back() == ' ' || std::isdigit(static_cast<unsigned char>(label.back()))))
+        label.pop_back();
+      if (device.name.empty() && label != "GPU" && label != "CPU") device.name = label;
+    }
   }
 
   // Kineto's own keys, categories and memory events tell its traces from those of other tools.

@@ -5,6 +5,7 @@
 #include "advise/facts.h"
 #include "advise/models/batch_model.h"
 #include "advise/patterns/device_work.h"
+#include "analysis/device_maker.h"
 
 namespace telltale {
 namespace {
@@ -187,10 +188,17 @@ float time_left_of_images(std::string_view kernel, const DeviceCall& call) {
 
 }  // namespace
 
-bool has_tensor_cores_for_bf16(const Facts& facts) {
+bool has_tf32(const Facts& facts) {
+  const DeviceMaker maker = maker_of_devices(facts.trace);
+  if (maker == DeviceMaker::kAmd || maker == DeviceMaker::kOther) return false;
   const auto has_them = [](const Device& device) { return device.compute_major.value_or(0) >= kLeastCapability; };
   const auto& peaks = facts.diagnosis.kernels.peaks;
   return (peaks && peaks->tf32_flops > 0) || std::ranges::any_of(facts.trace.devices, has_them);
+}
+
+bool has_tensor_cores_for_bf16(const Facts& facts) {
+  const auto& peaks = facts.diagnosis.kernels.peaks;
+  return has_tf32(facts) || (peaks && is_amd(*peaks) && peaks->half_flops > 0);
 }
 
 PrecisionModel::PrecisionModel(const Facts& facts) : facts_(facts) {

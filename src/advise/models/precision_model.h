@@ -8,8 +8,10 @@
 
 namespace telltale {
 
-// Whether the device has tensor cores for TF32 and bfloat16: NVIDIA's since compute capability 8.
+// Whether the device has tensor cores for bfloat16: NVIDIA's since compute capability 8, and AMD's that we know.
 bool has_tensor_cores_for_bf16(const Facts& facts);
+// NVIDIA's have TF32 since then; AMD's MI300 has it too, but torch multiplies fp32 in full there.
+bool has_tf32(const Facts& facts);
 
 class PrecisionModel {
  public:

@@ -52,7 +52,9 @@ std::optional<double> steps_until_full(const Facts& facts, const MemorySummary& 
 }  // namespace
 
 std::optional<std::int64_t> memory_of(const Trace& trace, DeviceId device) {
-  const auto found = std::ranges::find(trace.devices, device, &Device::id);
+  // The allocator may count devices otherwise than the tracer does; a single one is meant in any case.
+  const auto found =
+      trace.devices.size() == 1 ? trace.devices.begin() : std::ranges::find(trace.devices, device, &Device::id);
   return found == trace.devices.end() ? std::nullopt : found->memory_bytes;
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr double kUncertainty = 0.2;
 
 std::vector<Finding> find(const Facts& facts) {
-  if (!has_tensor_cores_for_bf16(facts)) return {};
+  if (!has_tf32(facts)) return {};
   const PrecisionModel model(facts);
   Edit edit = facts.unobserved;
   CallSum products(facts);

@@ -45,6 +45,21 @@ TEST(Fp32MatmulRule, a_product_runs_at_what_tf32_reaches) {
             "take about 3.90 ms.");
 }
 
+TEST(Fp32MatmulRule, says_nothing_of_tf32_where_torch_does_not_offer_it) {
+  constexpr std::string_view kTensile = "Cijk_Ailk_Bljk_SB_MT64x64x16_SE_K1";
+  for (const std::string_view device : {"AMD Instinct MI300X", "AMD Instinct MI210", "NPU", "MTIA"})
+    EXPECT_TRUE(findings_of(training(square(kTensile, 20 * kMillisecond), kOther, device), "fp32_matmul").empty())
+        << device;
+}
+
+TEST(Fp32MatmulRule, does_not_take_an_amd_architecture_for_a_compute_capability) {
+  Trace trace = training(square(kPlain, 20 * kMillisecond), kOther, "");
+  trace.devices[0].compute_major = 9;
+  EXPECT_FALSE(findings_of(trace, "fp32_matmul").empty());
+  trace.metadata.emplace_back("hip_runtime_version", "70051831");
+  EXPECT_TRUE(findings_of(trace, "fp32_matmul").empty());
+}
+
 // 8193 · 4 bytes are no multiple of 16: 0.25 of the peak.
 TEST(Fp32MatmulRule, odd_widths_reach_less) {
   KernelSketch product = square(kPlain, 20 * kMillisecond);

@@ -1,0 +1,15 @@
+// Texts are written for GPUs; where a trace is of an NPU or an MTIA they speak of a device (see device_word()).
+//
+// Pure and thread-safe.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace telltale {
+
+// A text that speaks of GPUs, with another word for them: "The GPU waits for 2 GPUs" becomes "The device waits for 2
+// devices".
+std::string with_device_word(std::string text, std::string_view word);
+
+}  // namespace telltale

@@ -1,0 +1,17 @@
+#include "advise/device_word.h"
+
+#include <gtest/gtest.h>
+
+namespace telltale {
+namespace {
+
+TEST(DeviceWord, takes_the_place_of_gpu_and_of_nothing_longer) {
+  EXPECT_EQ(with_device_word("The GPU waits for 2 GPUs", "device"), "The device waits for 2 devices");
+  EXPECT_EQ(with_device_word("GPU memory is full. GPU work waits.", "device"),
+            "Device memory is full. Device work waits.");
+  EXPECT_EQ(with_device_word("the GPU's own GPUDirect", "device"), "the device's own GPUDirect");
+  EXPECT_EQ(with_device_word("The GPU waits", "GPU"), "The GPU waits");
+}
+
+}  // namespace
+}  // namespace telltale
