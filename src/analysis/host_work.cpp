@@ -36,17 +36,52 @@ constexpr auto kCompilerParts = std::to_array<std::string_view>({
     "cudaModuleLoad",
     "cuModuleLoad",
     "cuLibraryLoad",
+    "hipModuleLoad",
 });
-constexpr auto kWaitParts = std::to_array<std::string_view>({"Synchronize", "StreamWaitValue"});
-constexpr auto kAllocatorParts = std::to_array<std::string_view>(
-    {"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaHostRegister", "cuMem", "hipMalloc", "hipFree", "hipHostMalloc"});
-constexpr auto kLaunchParts = std::to_array<std::string_view>({"Launch", "Memset"});
+// Calls of CUDA and HIP are named alike; "aclrt" is Ascend's runtime, "ze" Intel's Level Zero, "ur" and "pi" SYCL's.
+constexpr auto kWaitParts = std::to_array<std::string_view>({"Synchronize", "StreamWaitValue", "QueueFinish"});
+constexpr auto kWaits = std::to_array<std::string_view>({
+    "cudaMemcpy",
+    "cudaMemcpy2D",
+    "hipMemcpy",
+    "hipMemcpy2D",
+    "hipMemcpyWithStream",
+    "hipMemcpyDtoH",
+    "hipMemcpyHtoD",
+    "aclrtMemcpy",
+    "urEventWait",
+    "piEventsWait",
+});
+constexpr auto kCopyParts = std::to_array<std::string_view>({"Memcpy", "MemoryCopy"});
+constexpr auto kAllocatorParts = std::to_array<std::string_view>({
+    "cudaMalloc",
+    "cudaFree",
+    "cudaHostAlloc",
+    "cudaHostRegister",
+    "cuMem",
+    "hipMalloc",
+    "hipFree",
+    "hipHostMalloc",
+    "hipHostFree",
+    "hipExtMalloc",
+    "hipMem",
+    "aclrtMalloc",
+    "aclrtFree",
+    "zeMemAlloc",
+    "zeMemFree",
+});
+// "submit_for_execution" is MTIA's; Ascend's operators, "aclnnMatmul", are told apart below.
+constexpr auto kLaunchParts =
+    std::to_array<std::string_view>({"Launch", "Memset", "MemoryFill", "aclopExecute", "submit_for_execution"});
+
+// "AscendCL@aclrtMemcpy" names the layer before the call.
+std::string_view without_layer(std::string_view api_call) { return api_call.substr(api_call.find('@') + 1); }
 
 // By a call's name alone, whatever it stands in.
 HostWork work_of_api_call(std::string_view name) {
   if (is_waiting_call(name)) return HostWork::kSync;
   if (contains_any(name, kCompilerParts)) return HostWork::kCompilation;
-  if (name.contains("Memcpy")) return HostWork::kCopies;
+  if (contains_any(name, kCopyParts)) return HostWork::kCopies;
   if (name.contains("Memset")) return HostWork::kLaunching;
   if (name != "cudaFuncGetAttributes" && contains_any(name, kAllocatorParts)) return HostWork::kAllocator;
   return HostWork::kLaunching;
@@ -99,12 +134,13 @@ std::string_view name_of(HostWork work) {
 }
 
 bool is_waiting_call(std::string_view api_call) {
-  return contains_any(api_call, kWaitParts) || api_call == "cudaMemcpy" || api_call == "cudaMemcpy2D" ||
-         api_call == "hipMemcpy" || api_call == "hipMemcpyWithStream";
+  return contains_any(api_call, kWaitParts) || std::ranges::find(kWaits, without_layer(api_call)) != kWaits.end();
 }
 
 bool is_launching_call(std::string_view api_call) {
-  return contains_any(api_call, kLaunchParts) || api_call.contains("Memcpy");
+  const std::string_view call = without_layer(api_call);
+  const bool is_ascend_operator = call.starts_with("aclnn") && !call.ends_with("GetWorkspaceSize");
+  return is_ascend_operator || contains_any(call, kLaunchParts) || contains_any(call, kCopyParts);
 }
 
 std::vector<HostWork> host_work_by_event(const Trace& trace) {

@@ -100,14 +100,22 @@ TEST(HostWork, of_a_trace_without_events_is_empty) { EXPECT_TRUE(host_work_by_ev
 
 TEST(HostWork, calls_that_wait_and_calls_that_launch_are_told_apart) {
   for (const std::string_view name : {"cudaDeviceSynchronize", "cudaEventSynchronize", "cuCtxSynchronize",
-                                      "hipStreamSynchronize", "cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream"})
+                                      "hipStreamSynchronize", "cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream",
+                                      "hipDeviceSynchronize", "hipEventSynchronize", "AscendCL@aclrtSynchronizeStream",
+                                      "AscendCL@aclrtMemcpy", "zeEventHostSynchronize", "urQueueFinish", "urEventWait"})
     EXPECT_TRUE(is_waiting_call(name)) << name;
-  for (const std::string_view name : {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamWaitEvent", "cudaEventRecord"})
+  for (const std::string_view name :
+       {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamWaitEvent", "cudaEventRecord", "hipMemcpyAsync",
+        "hipStreamWaitEvent", "AscendCL@aclrtMemcpyAsync", "urEnqueueEventsWait"})
     EXPECT_FALSE(is_waiting_call(name)) << name;
-  for (const std::string_view name : {"cudaLaunchKernel", "cuLaunchKernelEx", "cudaGraphLaunch", "cudaMemcpyAsync",
-                                      "cudaMemsetAsync", "hipLaunchKernel", "cudaLaunchCooperativeKernel"})
+  for (const std::string_view name :
+       {"cudaLaunchKernel", "cuLaunchKernelEx", "cudaGraphLaunch", "cudaMemcpyAsync", "cudaMemsetAsync",
+        "hipLaunchKernel", "cudaLaunchCooperativeKernel", "hipModuleLaunchKernel", "hipExtModuleLaunchKernel",
+        "hipGraphLaunch", "hipMemsetAsync", "AscendCL@aclnnMatmul", "urEnqueueKernelLaunch",
+        "runFunction - job_prep_and_submit_for_execution"})
     EXPECT_TRUE(is_launching_call(name)) << name;
-  for (const std::string_view name : {"cudaStreamSynchronize", "cudaMalloc", "cudaEventRecord"})
+  for (const std::string_view name : {"cudaStreamSynchronize", "cudaMalloc", "cudaEventRecord", "hipModuleLoadData",
+                                      "AscendCL@aclnnMatmulGetWorkspaceSize"})
     EXPECT_FALSE(is_launching_call(name)) << name;
 }
 

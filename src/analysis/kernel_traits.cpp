@@ -45,17 +45,25 @@ KernelTraits traits_of_nvjet(std::string_view letters) {
 // In names of cuBLAS, cuDNN and CUTLASS: the types that are multiplied come first, then those of sums and results. A
 // part that holds another one comes before it.
 constexpr PartMeaning kMatrixTypes[] = {
-    {"tf32", Precision::kTf32}, {"e4m3", Precision::kFp8},   {"e5m2", Precision::kFp8},   {"i8i8", Precision::kInt8},
-    {"_s8_", Precision::kInt8}, {"bf16", Precision::kBf16},  {"fp16", Precision::kFp16},  {"f16", Precision::kFp16},
-    {"f64", Precision::kFp64},  {"dgemm", Precision::kFp64}, {"sgemm", Precision::kFp32}, {"hgemm", Precision::kFp16},
+    {"DF16b", Precision::kBf16},    {"DF16_", Precision::kFp16},
+    {"_Float16", Precision::kFp16},  // as compilers write them
+    {"bhalf", Precision::kBf16},    {"tf32", Precision::kTf32},
+    {"e4m3", Precision::kFp8},      {"e5m2", Precision::kFp8},
+    {"i8i8", Precision::kInt8},     {"_s8_", Precision::kInt8},
+    {"int8", Precision::kInt8},     {"bf16", Precision::kBf16},
+    {"fp16", Precision::kFp16},     {"f16", Precision::kFp16},
+    {"f64", Precision::kFp64},      {"dgemm", Precision::kFp64},
+    {"sgemm", Precision::kFp32},    {"hgemm", Precision::kFp16},
     {"f32", Precision::kFp32},
 };
 
 // Instructions of tensor cores and what only they are used for.
 constexpr auto kTensorCoreParts = std::to_array<std::string_view>({
-    "tensorop",  "wgmma",     "s16816",      "h16816",      "s1688",    "h1688",    "s884", "h884",
-    "d884",      "i16832",    "i8816",       "hmma",        "imma",     "qmma",     "wmma", "_xmma_",
-    "flash_fwd", "flash_bwd", "flash_fprop", "flash_bprop", "_MI16x16", "_MI32x32",
+    "tensorop",      "wgmma",     "s16816",      "h16816",      "s1688",    "h1688",    "s884",    "h884",
+    "d884",          "i16832",    "i8816",       "hmma",        "imma",     "qmma",     "wmma",    "_xmma_",
+    "flash_fwd",     "flash_bwd", "flash_fprop", "flash_bprop", "_MI16x16", "_MI32x32", "_MI4x4",  "mfma",
+    "MFMA",          "_xdl",      "_gtcx",       "attn_fwd",    "attn_bwd", "FmhaFwd",  "FmhaBwd", "bwd_kernel_dk_dv",
+    "bwd_kernel_dq",
 });
 
 bool names_tensor_cores(std::string_view name) {
@@ -71,8 +79,9 @@ Precision first_of(std::string_view name, const auto& meanings) {
 // Templates are written out with their types; the first one that stands there is that of the elements.
 Precision precision_of_template(std::string_view name) {
   constexpr PartMeaning kTypes[] = {
-      {"BFloat16", Precision::kBf16}, {"bfloat16", Precision::kBf16}, {"Half", Precision::kFp16},
-      {"half", Precision::kFp16},     {"float", Precision::kFp32},    {"double", Precision::kFp64},
+      {"DF16b", Precision::kBf16},    {"DF16_", Precision::kFp16},  {"BFloat16", Precision::kBf16},
+      {"bfloat16", Precision::kBf16}, {"Half", Precision::kFp16},   {"half", Precision::kFp16},
+      {"float", Precision::kFp32},    {"double", Precision::kFp64},
   };
   std::size_t first = std::string_view::npos;
   Precision precision = Precision::kUnknown;
@@ -98,20 +107,25 @@ KernelTraits traits_of_matrix_kernel(std::string_view name) {
 }
 
 bool is_matrix_kernel(std::string_view name) {
-  constexpr auto kParts = std::to_array<std::string_view>(
-      {"xmma", "cutlass", "16816", "1688", "884gemm", "sgemm_", "hgemm_", "dgemm_", "fmha_"});
+  constexpr auto kParts = std::to_array<std::string_view>({"xmma", "cutlass", "16816", "1688", "884gemm", "sgemm_",
+                                                           "hgemm_", "dgemm_", "fmha_", "igemm_", "ck_tile", "_xdl"});
   return std::ranges::any_of(kParts, [&](std::string_view part) { return name.contains(part); });
 }
 
-// AMD's Tensile: "Cijk_Ailk_Bljk_BBS_BH_…_MI32x32x8x1_…", again with BLAS's letters for what is multiplied.
+// AMD's Tensile: "Cijk_Ailk_Bljk_BBS_BH_…_MI32x32x8x1_…" or "…_B_BS_BH_…": behind the indices of the three matrices,
+// with BLAS's letters again, the type of what is multiplied. "S_MX" multiplies fp32 in xf32.
 Precision precision_of_tensile(std::string_view name) {
-  constexpr PartMeaning kLetters[] = {
-      {"_BBS_", Precision::kBf16}, {"_BSS_", Precision::kBf16},    {"_HHS_", Precision::kFp16},
-      {"_HSS_", Precision::kFp16}, {"_HB_", Precision::kFp16},     {"_F8", Precision::kFp8},
-      {"_B8", Precision::kFp8},    {"_S_MX_B_", Precision::kTf32}, {"_SB_", Precision::kFp32},
-      {"_DB_", Precision::kFp64},
+  name.remove_prefix(name.find("Cijk_"));
+  for (int part = 0; part < 3 && !name.empty(); ++part)
+    name.remove_prefix(std::min(name.find('_'), name.size() - 1) + 1);
+  constexpr PartMeaning kTypes[] = {
+      {"F8", Precision::kFp8},    {"B8", Precision::kFp8},    {"I8", Precision::kInt8},
+      {"4xi8", Precision::kInt8}, {"S_MX", Precision::kTf32}, {"B", Precision::kBf16},
+      {"H", Precision::kFp16},    {"S", Precision::kFp32},    {"D", Precision::kFp64},
   };
-  return first_of(name, kLetters);
+  for (const auto& [start, precision] : kTypes)
+    if (name.starts_with(start)) return precision;
+  return Precision::kUnknown;
 }
 
 Precision precision_of_types(std::string_view operator_types) {
@@ -142,7 +156,7 @@ KernelTraits traits_of_kernel(std::string_view kernel_name, std::string_view ope
   KernelTraits traits;
   if (kernel_name.starts_with("fmha_cutlass"))
     traits = traits_of_attention(kernel_name);
-  else if (kernel_name.starts_with("Cijk_"))
+  else if (kernel_name.contains("Cijk_"))
     traits = {precision_of_tensile(kernel_name), names_tensor_cores(kernel_name)};
   else if (is_matrix_kernel(kernel_name))
     traits = traits_of_matrix_kernel(kernel_name);

@@ -54,6 +54,39 @@ TEST(KernelTraits, of_products_in_8_bits_are_read_from_their_names) {
             (KernelTraits{Precision::kInt8, true}));
 }
 
+TEST(KernelTraits, of_amd_are_read_from_the_letters_behind_the_indices) {
+  struct Expected {
+    std::string_view name;
+    KernelTraits traits;
+  };
+  for (const auto& [name, traits] : {
+           Expected{"Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64_MI16x16x1_SN_LDSB1", kBf16},
+           Expected{"Cijk_Ailk_Bljk_B_BS_BH_Bias_HA_S_SAV_UserArgs_MT128x256x32_MI16x16x1_SN_LDSB1", kBf16},
+           Expected{"Custom_Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x256x64_MI16x16x1_shortname0", kBf16},
+           Expected{"Cijk_Alik_Bljk_HHS_BH_Bias_AS_SAV_UserArgs_MT64x16x32_MI16x16x1_SN", kFp16},
+           Expected{"Cijk_Ailk_Bljk_HB_MT64x64x16_MI16x16x16x1_SN", kFp16},
+           Expected{"Cijk_Ailk_Bljk_S_B_Bias_HA_S_SAV_UserArgs_MT16x16x128_MI16x16x1_SN", {Precision::kFp32, true}},
+           Expected{"Cijk_Ailk_Bjlk_SB_Bias_AS_SAV_UserArgs_MT64x16x16_MI16x16x1_SN", {Precision::kFp32, true}},
+           Expected{"Cijk_Ailk_Bljk_SB_MT32x32x8_SE_K1", kPlainFp32},
+           Expected{"Cijk_Alik_Bljk_S_MX_B_Bias_HA_S_SAV_UserArgs_MT128x128x32_MI16x16x1_SN", kTf32},
+           Expected{"Cijk_Alik_Bljk_F8BS_BH_Bias_SHB_HA_S_SAB_SAV_UserArgs_MT16x16x512_MI16x16x1",
+                    {Precision::kFp8, true}},
+           Expected{"Cijk_Ailk_Bljk_I8II_BH_MT128x128x64_MI32x32x16x1_SN", {Precision::kInt8, true}},
+           Expected{"Cijk_Ailk_Bljk_DB_MT64x64x16_MI16x16x4x1_SN", {Precision::kFp64, true}},
+           Expected{"igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32_wt32x32x8_ws1x1_wr2x2", kBf16},
+           Expected{"igemm_wrw_gtcx2_nhwc_fp16_bx0_ex1_bt64x64x64_wt32x32x8_ws1x1", kFp16},
+           Expected{"_ZN7ck_tile6kentryILi1ENS_13FmhaFwdKernelINS_17BlockFmhaPipelineINS_8ProblemIDF16bDF16bf", kBf16},
+       }) {
+    EXPECT_EQ(traits_of_kernel(name, ""), traits) << name;
+  }
+  EXPECT_EQ(traits_of_kernel("attn_fwd", R"(["c10::Half","c10::Half"])"), kFp16);
+  EXPECT_EQ(traits_of_kernel("_ZN2ck16tensor_operation6device39kernel_grouped_conv_fwd_xdl_cshuffle_v3INS_28Gridwise",
+                             R"(["c10::BFloat16"])"),
+            kBf16);
+  EXPECT_EQ(traits_of_kernel("_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi16E", ""),
+            (KernelTraits{Precision::kBf16, false}));
+}
+
 TEST(KernelTraits, of_attention_tell_both_kinds_of_16_bits_apart_by_the_types) {
   constexpr std::string_view kCudnn =
       "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1_cga1x1x1_kernel0_0";

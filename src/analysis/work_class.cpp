@@ -17,7 +17,14 @@ struct NamePart {
 constexpr NamePart kKernelNames[] = {
     {"nccl", WorkClass::kCommunication},
     {"rccl", WorkClass::kCommunication},
+    {"reshape_and_cache", WorkClass::kCopy},  // of keys and values, before any attention
+    {"store_kvcache", WorkClass::kCopy},
     {"fmha", WorkClass::kAttention},
+    {"Fmha", WorkClass::kAttention},
+    {"attn_fwd", WorkClass::kAttention},  // of AOTriton, as the next three
+    {"attn_bwd", WorkClass::kAttention},
+    {"bwd_kernel_dk_dv", WorkClass::kAttention},
+    {"bwd_kernel_dq", WorkClass::kAttention},
     {"flash", WorkClass::kAttention},
     {"sdpa", WorkClass::kAttention},
     {"attention", WorkClass::kAttention},
@@ -26,6 +33,9 @@ constexpr NamePart kKernelNames[] = {
     {"compute_dot_do_o", WorkClass::kAttention},
     {"nchwToNhwc", WorkClass::kCopy},
     {"nhwcToNchw", WorkClass::kCopy},
+    {"batched_transpose_", WorkClass::kCopy},  // of MIOpen, as the next two
+    {"transpose_NCHW", WorkClass::kCopy},
+    {"transpose_CNHW", WorkClass::kCopy},
     {"wgrad", WorkClass::kConvolution},
     {"dgrad", WorkClass::kConvolution},
     {"fprop", WorkClass::kConvolution},
@@ -33,6 +43,8 @@ constexpr NamePart kKernelNames[] = {
     {"Conv", WorkClass::kConvolution},
     {"winograd", WorkClass::kConvolution},
     {"igemm_", WorkClass::kConvolution},
+    {"Im2d2Col", WorkClass::kConvolution},
+    {"Col2Im2d", WorkClass::kConvolution},
     {"batch_norm", WorkClass::kNormalization},
     {"layer_norm", WorkClass::kNormalization},
     {"LayerNorm", WorkClass::kNormalization},
@@ -43,6 +55,9 @@ constexpr NamePart kKernelNames[] = {
     {"BatchNorm", WorkClass::kNormalization},
     {"RMSNorm", WorkClass::kNormalization},
     {"rmsnorm", WorkClass::kNormalization},
+    {"Rmsnorm", WorkClass::kNormalization},
+    {"Layernorm", WorkClass::kNormalization},
+    {"layernorm", WorkClass::kNormalization},
     {"bn_fw", WorkClass::kNormalization},
     {"bn_bw", WorkClass::kNormalization},
     {"gemm", WorkClass::kMatmul},
@@ -56,6 +71,8 @@ constexpr NamePart kKernelNames[] = {
     {"matmul", WorkClass::kMatmul},
     {"dot_kernel", WorkClass::kMatmul},
     {"Cijk_", WorkClass::kMatmul},
+    {"fused_moe", WorkClass::kMatmul},
+    {"moe_stage", WorkClass::kMatmul},
     {"adam", WorkClass::kOptimizer},
     {"Adam", WorkClass::kOptimizer},
     {"sgd", WorkClass::kOptimizer},
@@ -73,6 +90,9 @@ constexpr NamePart kKernelNames[] = {
     {"multi_tensor_apply", WorkClass::kElementwise},
     {"FillFunctor", WorkClass::kElementwise},
     {"dropout", WorkClass::kElementwise},
+    {"rotary_embedding", WorkClass::kElementwise},
+    {"act_and_mul", WorkClass::kElementwise},
+    {"SubTensorOp", WorkClass::kElementwise},
 };
 
 // TorchInductor's names say how a kernel goes about it, then which operators were fused: a pointwise one is that,
