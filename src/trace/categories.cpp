@@ -6,8 +6,6 @@
 namespace telltale {
 namespace {
 
-constexpr std::string_view kModulePrefix = "nn.Module: ";
-
 constexpr std::array kRules = std::to_array<CategoryRule>({
     {"cpu_op", Kind::kOperator},
     {"user_annotation", Kind::kAnnotation},
@@ -31,7 +29,7 @@ constexpr std::array kRules = std::to_array<CategoryRule>({
     {"xpu_driver", Kind::kDriver},
     {"xpu_sync", Kind::kSync},
     {"mtia_runtime", Kind::kRuntime},
-    {"mtia_ccp_events", Kind::kDeviceOther},
+    {"mtia_ccp_events", Kind::kKernel},
     {"mtia_insight", Kind::kOther},
     {"privateuse1_runtime", Kind::kRuntime},
     {"privateuse1_driver", Kind::kDriver},
@@ -65,7 +63,13 @@ std::span<const CategoryRule> category_rules() { return kRules; }
 Kind kind_of(std::string_view category, std::string_view name, bool& is_known) {
   const Kind kind = kind_of_category(category);
   is_known = category.empty() || (kind != Kind::kOther && kind != Kind::kDeviceOther);
-  return kind == Kind::kPython && name.starts_with(kModulePrefix) ? Kind::kModule : kind;
+  return kind_by_name(kind, name);
+}
+
+Kind kind_by_name(Kind kind, std::string_view name) {
+  if (kind == Kind::kPython && name.starts_with("nn.Module: ")) return Kind::kModule;
+  if (kind == Kind::kKernel && name == "dma_request") return Kind::kMemcpy;
+  return kind;
 }
 
 }  // namespace telltale

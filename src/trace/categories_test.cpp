@@ -46,7 +46,7 @@ TEST(Categories, an_unknown_one_is_the_device_s_when_it_bears_a_backend_s_name) 
 TEST(Categories, are_worth_keeping_where_the_kind_does_not_tell_them) {
   EXPECT_TRUE(is_told_by_its_kind("kernel"));
   EXPECT_TRUE(is_told_by_its_kind(""));
-  EXPECT_FALSE(is_told_by_its_kind("mtia_ccp_events"));
+  EXPECT_TRUE(is_told_by_its_kind("mtia_ccp_events"));
   EXPECT_FALSE(is_told_by_its_kind("privateuse1_dma"));
   EXPECT_FALSE(is_told_by_its_kind("disk_io"));
 }

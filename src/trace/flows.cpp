@@ -14,10 +14,11 @@
 namespace telltale {
 namespace {
 
-enum class FlowUse : std::uint8_t { kKept, kRedundant, kForwardBackward };
+enum class FlowUse : std::uint8_t { kKept, kRedundant, kForwardBackward, kLaunch };
 
 FlowUse use_of(std::string_view category) {
   if (category == "fwdbwd" || category == "forward_backward") return FlowUse::kForwardBackward;
+  if (category == "HostToDevice" || category == "async_npu") return FlowUse::kLaunch;
   if (category == "ac2g" || category == "async_cpu_to_gpu" || category == "async_gpu") return FlowUse::kRedundant;
   return FlowUse::kKept;
 }
@@ -94,9 +95,29 @@ class FlowLinker {
       return;
     }
     check(list.points);
+    if (use == FlowUse::kLaunch)
+      for_each_arrow(list.points, [this](std::span<const FlowPoint> points) { gather_launches(points); });
     if (use == FlowUse::kForwardBackward) {
       count_forward_threads();
       for_each_arrow(list.points, [this](std::span<const FlowPoint> points) { learn(points); });
+    }
+  }
+
+  // An arrow from a call of the device's API names the launch of device work. One from an operator names whoever made
+  // that call or, without one, the work itself.
+  void link_launches() {
+    Events& events = trace_.events;
+    for (const auto& [host, device] : launches_)
+      if (is_api_call(events.kind[host]) && events.cause[device] == kNoEvent) events.cause[device] = host;
+    for (const auto& [host, device] : launches_) {
+      const EventId op = events.kind[host] == Kind::kOperator ? host : trace_.ancestor(host, Kind::kOperator);
+      const EventId call = events.cause[device];
+      if (op == kNoEvent || op == call) continue;
+      if (call == kNoEvent)
+        events.cause[device] = op;
+      else if (is_api_call(events.kind[call]) && events.cause[call] == kNoEvent &&
+               trace_.ancestor(call, Kind::kOperator) == kNoEvent)
+        events.cause[call] = op;
     }
   }
 
@@ -139,6 +160,16 @@ class FlowLinker {
     if (source == kNoEvent) return note(Anomaly::kFlowUnbound, from);
     if (target == kNoEvent) return note(Anomaly::kFlowUnbound, to);
     trace_.flows.push_back({name_, source, target});
+  }
+
+  void gather_launches(std::span<const FlowPoint> points) {
+    const auto start = std::ranges::find(points, FlowRole::kStart, &FlowPoint::role);
+    const EventId host = start == points.end() ? kNoEvent : event_at(*start);
+    if (host == kNoEvent) return;
+    for (const FlowPoint& point : points) {
+      const EventId device = point.role == FlowRole::kStart ? kNoEvent : event_at(point);
+      if (device != kNoEvent && is_device_work(trace_.events.kind[device])) launches_.emplace_back(host, device);
+    }
   }
 
   void count_forward_threads() {
@@ -209,6 +240,7 @@ class FlowLinker {
   const FlowPlaces& places_;
   StringId name_ = kEmptyString;  // of the list at hand
   std::vector<Lesson> lessons_;
+  std::vector<std::pair<EventId, EventId>> launches_;  // host event, device work
   std::set<std::uint32_t> forward_threads_;
 };
 
@@ -217,6 +249,7 @@ class FlowLinker {
 std::vector<ForwardThread> link_flows(Trace& trace, std::vector<FlowList> lists, const FlowPlaces& places) {
   FlowLinker linker(trace, places);
   for (FlowList& list : lists) linker.link(list);
+  linker.link_launches();
   return linker.take_threads();
 }
 

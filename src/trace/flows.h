@@ -30,7 +30,8 @@ struct FlowList {
 using FlowPlaces = std::vector<std::vector<TrackId>>;
 
 // Joins starts, steps and ends in the order of time. Arrows that say what `cause` says already (Kineto's ac2g and
-// fwdbwd) are checked but not kept; from fwdbwd the forward threads are learned. Needs `parent`.
+// fwdbwd) are checked but not kept; from fwdbwd the forward threads are learned. Ascend's, from its API and from
+// operators to device work, become causes where there are none. Needs `parent`.
 std::vector<ForwardThread> link_flows(Trace& trace, std::vector<FlowList> lists, const FlowPlaces& places);
 
 }  // namespace telltale

@@ -15,9 +15,11 @@ using Arrow = std::tuple<std::string, std::string, SlowId>;  // category, name, 
 
 bool is_forward_backward(const std::string& category) { return category == "fwdbwd" || category == "forward_backward"; }
 
-// Arrows whose message the causes carry already.
+bool is_launch(const std::string& category) { return category == "HostToDevice" || category == "async_npu"; }
+
+// Arrows whose message the causes carry.
 bool is_redundant(const std::string& category) {
-  return is_forward_backward(category) || category == "ac2g" || category == "async_cpu_to_gpu" ||
+  return is_forward_backward(category) || is_launch(category) || category == "ac2g" || category == "async_cpu_to_gpu" ||
          category == "async_gpu";
 }
 
@@ -38,6 +40,39 @@ class Flows {
         check(points);
       else
         join(points);
+    }
+  }
+
+  // First the calls that launched, then the operators behind them.
+  void link_launches() {
+    Events& events = trace_.events;
+    for (const bool wants_calls : {true, false}) {
+      for (const auto& [arrow, points] : arrows_) {
+        if (!is_launch(std::get<0>(arrow)) || points.empty()) continue;
+        EventId host = kNoEvent;
+        for (const SlowEvent* point : points)
+          if (host == kNoEvent && point->phase == 's') host = event_at(*point);
+        if (host == kNoEvent) continue;
+        for (const SlowEvent* point : points) {
+          const EventId device = point->phase == 's' ? kNoEvent : event_at(*point);
+          if (device == kNoEvent || !is_device_work(events.kind[device])) continue;
+          if (wants_calls) {
+            if (is_api_call(events.kind[host]) && events.cause[device] == kNoEvent) events.cause[device] = host;
+            continue;
+          }
+          EventId op = host;
+          while (op != kNoEvent && events.kind[op] != Kind::kOperator) op = events.parent[op];
+          EventId& cause = events.cause[device];
+          if (op == kNoEvent) continue;
+          if (cause == kNoEvent) {
+            cause = op;
+          } else if (is_api_call(events.kind[cause]) && events.cause[cause] == kNoEvent) {
+            EventId around = cause;
+            while (around != kNoEvent && events.kind[around] != Kind::kOperator) around = events.parent[around];
+            if (around == kNoEvent) events.cause[cause] = op;
+          }
+        }
+      }
     }
   }
 
@@ -159,6 +194,7 @@ void link_flows(const std::vector<SlowEvent>& events, const std::vector<SlowTrac
                 const std::vector<SlowRow>& rows, Nanoseconds origin, Trace& trace) {
   Flows flows(events, tracks, origin, trace);
   flows.link();
+  flows.link_launches();
   link_backward(flows.forward_threads(), rows, trace);
 }
 

@@ -93,7 +93,6 @@ class CauseLinks {
       if (has_launch(kind)) {
         events_.cause[event] = launch_of(event);
         if (events_.cause[event] == kNoEvent) events_.cause[event] = operator_with_id_of(event);
-        if (events_.cause[event] == kNoEvent && is_device_work(kind)) note(Anomaly::kDeviceWithoutLaunch, event);
       } else if (is_api_call(kind) && !is_inside_an_operator(event)) {
         events_.cause[event] = operator_with_id_of(event);
       }

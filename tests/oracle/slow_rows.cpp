@@ -41,7 +41,7 @@ const std::map<std::string, Kind>& kinds_of_categories() {
       {"gpu_user_annotation", Kind::kDeviceAnnotation},
       {"cuda_profiler_range", Kind::kDeviceAnnotation},
       {"collective_comm", Kind::kCollective},
-      {"mtia_ccp_events", Kind::kDeviceOther},
+      {"mtia_ccp_events", Kind::kKernel},
       {"mtia_insight", Kind::kOther},
       {"overhead", Kind::kOverhead},
       {"Trace", Kind::kSpan},
@@ -147,10 +147,48 @@ void append_async(const SlowDocument& document, std::vector<SlowRow>& rows, Anom
   }
 }
 
+// Ascend's events have no categories: their processes' names say what they are.
+void place_ascend_rows(const SlowDocument& document, std::vector<SlowRow>& rows) {
+  std::map<SlowId, std::string> names;
+  std::map<SlowId, DeviceId> devices;
+  for (const SlowEvent& event : document.events) {
+    if (event.phase != 'M') continue;
+    const auto name = find(event.arguments, "name"), label = find(event.arguments, "labels");
+    if (event.name == "process_name" && name) names[event.process] = text_of(*name);
+    if (event.name != "process_labels" || !label) continue;
+    std::string digits = text_of(*label);
+    std::erase_if(digits, [](char c) { return c < '0' || c > '9'; });
+    devices[event.process] = digits.empty() ? 0 : std::stoi(digits);
+  }
+  if (std::ranges::none_of(names, [](const auto& entry) { return entry.second == "Ascend Hardware"; })) return;
+  for (SlowRow& row : rows) {
+    const std::string& process = names[row.track.process];
+    const std::string& name = row.event->name;
+    const auto starts = [&](std::string_view part) { return name.starts_with(part); };
+    if (row.kind != Kind::kOther) continue;
+    if (process == "CANN") {
+      row.kind = starts("AscendCL@") ? Kind::kRuntime : Kind::kDriver;
+      continue;
+    }
+    if (process == "Ascend Hardware") {
+      const bool is_wait = starts("EVENT_") || starts("Event_") || starts("NOTIFY_") || starts("Notify_");
+      const bool is_copy = starts("MEMCPY") || starts("Memcpy");
+      row.kind = is_wait ? Kind::kSync : starts("hcom_") ? Kind::kCollective : is_copy ? Kind::kMemcpy : Kind::kKernel;
+    } else if (process == "Communication" || process == "HCCL" || process == "Overlap Analysis") {
+      row.kind = Kind::kDeviceAnnotation;
+    } else {
+      continue;
+    }
+    row.track.kind = TrackKind::kStream;
+    row.track.device = devices[row.track.process];
+  }
+}
+
 }  // namespace
 
 Kind slow_kind(const std::string& category, const std::string& name) {
   const Kind kind = kind_of_category(category);
+  if (kind == Kind::kKernel && name == "dma_request") return Kind::kMemcpy;
   return kind == Kind::kPython && name.starts_with("nn.Module: ") ? Kind::kModule : kind;
 }
 
@@ -177,6 +215,7 @@ std::vector<SlowRow> slow_rows(const SlowDocument& document, Anomalies& anomalie
   append_async(document, rows, anomalies);
   append_durations(document, rows, anomalies);
   std::ranges::sort(rows, {}, [](const SlowRow& row) { return row.event->byte_offset; });
+  place_ascend_rows(document, rows);
   return rows;
 }
 

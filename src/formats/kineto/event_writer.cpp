@@ -18,7 +18,6 @@ constexpr std::string_view kReadPhases = "XBEiIRCbneSTpFstf";
 // links between ids.
 constexpr std::string_view kUnreadPhases = "NODvVc()=";
 constexpr std::string_view kMemoryEventName = "[memory]";
-constexpr std::string_view kModulePrefix = "nn.Module: ";
 
 }  // namespace
 
@@ -40,8 +39,7 @@ bool EventWriter::write(const EventFields& fields, std::uint64_t byte_offset, Ev
   switch (fields.phase) {
     case 'X':
     case 'B': {
-      Kind kind = category_of(fields.category).kind;
-      if (kind == Kind::kPython && names_.strings[name_].starts_with(kModulePrefix)) kind = Kind::kModule;
+      const Kind kind = kind_by_name(category_of(fields.category).kind, names_.strings[name_]);
       const TrackKind track_kind = is_on_device(kind)    ? TrackKind::kStream
                                    : kind == Kind::kSpan ? TrackKind::kRecording
                                                          : TrackKind::kThread;

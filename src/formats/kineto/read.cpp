@@ -8,6 +8,7 @@
 #include <string_view>
 #include <thread>
 
+#include "formats/kineto/ascend.h"
 #include "formats/kineto/document.h"
 #include "formats/kineto/parallel_blocks.h"
 #include "formats/kineto/scan.h"
@@ -123,6 +124,7 @@ Result<Trace> read(TextInput& input, const std::string& path, const ReadOptions&
   take_recording_facts(std::move(head->values), trace);
 
   pair_spans(list->blocks, trace.anomalies);
+  place_ascend_rows(*list);
   TraceBuilder builder;
   for (EventBlock& block : list->blocks) {
     for (const TrackLabel& label : block.labels) builder.append_label(*block.batch.names, label);
