@@ -12,6 +12,8 @@ bool contains_any(std::string_view text, std::span<const std::string_view> parts
   return std::ranges::any_of(parts, [&](std::string_view part) { return text.contains(part); });
 }
 
+constexpr auto kGpusOfOthers = std::to_array<std::string_view>({"Intel", "XPU", "GPU"});
+
 DeviceMaker maker_by_name(std::string_view name) {
   constexpr auto kNvidia = std::to_array<std::string_view>({"NVIDIA", "Tesla", "GeForce", "Quadro", "RTX", "GTX"});
   constexpr auto kAmd = std::to_array<std::string_view>({"AMD", "Radeon", "Instinct"});
@@ -32,7 +34,9 @@ DeviceMaker maker_of_devices(const Trace& trace) {
 }
 
 std::string_view device_word(const Trace& trace) {
-  return maker_of_devices(trace) == DeviceMaker::kOther ? "device" : "GPU";
+  const auto is_gpu = [](const Device& device) { return contains_any(device.name, kGpusOfOthers); };
+  const bool is_another = maker_of_devices(trace) == DeviceMaker::kOther;
+  return is_another && std::ranges::none_of(trace.devices, is_gpu) ? "device" : "GPU";
 }
 
 }  // namespace telltale

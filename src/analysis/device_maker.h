@@ -15,7 +15,7 @@ enum class DeviceMaker : std::uint8_t { kUnknown, kNvidia, kAmd, kOther };
 // By the runtime that the header names or, where it names none, by the devices' names.
 DeviceMaker maker_of_devices(const Trace& trace);
 
-// What texts call the devices: "GPU", or "device" where their makers make none.
+// What texts call the devices: "GPU", or "device" where they are none.
 std::string_view device_word(const Trace& trace);
 
 }  // namespace telltale

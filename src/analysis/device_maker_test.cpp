@@ -35,6 +35,8 @@ TEST(DeviceWord, is_device_for_what_is_no_gpu) {
   EXPECT_EQ(device_word(trace), "GPU");
   trace.devices.back().name = "NPU";
   EXPECT_EQ(device_word(trace), "device");
+  trace.devices.back().name = "Intel(R) Data Center GPU Max 1550";
+  EXPECT_EQ(device_word(trace), "GPU");
 }
 
 }  // namespace

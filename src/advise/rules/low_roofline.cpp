@@ -64,6 +64,12 @@ std::string own_name(std::string_view kernel) {
   return last == std::string::npos ? name : name.substr(last + 1);
 }
 
+std::string_view profiler_of_kernels(const Facts& facts) {
+  const auto& peaks = facts.diagnosis.kernels.peaks;
+  return peaks && is_amd(*peaks) ? "rocprof-compute profile --name step --kernel {} -- python train.py"
+                                 : "ncu --kernel-name {} python train.py";
+}
+
 std::vector<Finding> find(const Facts& facts) {
   const std::optional<Tuned> kernel = worst_kernel(facts);
   if (!kernel) return {};
@@ -89,7 +95,7 @@ std::vector<Finding> find(const Facts& facts) {
                   format_percent(100 * kernel->least / kernel->taken), format_percent(100 * kReachable));
   finding.fix = {"other",
                  "Look at the kernel itself: other shapes, another algorithm or another library may do better.",
-                 fmt::format("ncu --kernel-name {} python train.py", name)};
+                 fmt::format(fmt::runtime(profiler_of_kernels(facts)), name)};
   return {finding};
 }
 

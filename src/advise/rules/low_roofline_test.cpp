@@ -42,6 +42,15 @@ TEST(LowRooflineRule, the_worst_kernel_runs_at_two_thirds_of_its_roofline) {
             "bytes allow; good kernels reach 65 %.");
 }
 
+TEST(LowRooflineRule, names_the_profiler_of_the_devices_maker) {
+  const auto command = [](std::string_view device) {
+    return findings_of(training(softmax(5 * kMillisecond), device), "low_roofline").at(0).fix.code;
+  };
+  EXPECT_EQ(command("NVIDIA H200"), "ncu --kernel-name cunn_SoftMaxForward python train.py");
+  EXPECT_EQ(command("AMD Instinct MI300X"),
+            "rocprof-compute profile --name step --kernel cunn_SoftMaxForward -- python train.py");
+}
+
 TEST(LowRooflineRule, is_silent_about_good_kernels_small_ones_and_devices_it_does_not_know) {
   EXPECT_TRUE(findings_of(training(softmax(2 * kMillisecond)), "low_roofline").empty());
   KernelSketch small = softmax(500 * kMicrosecond);

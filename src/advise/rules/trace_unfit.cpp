@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "advise/rule.h"
+#include "analysis/device_maker.h"
 #include "base/amounts.h"
 
 namespace telltale {
@@ -100,6 +102,16 @@ void add_doubts_about_steps(const Facts& facts, std::vector<std::string>& reason
     reasons.push_back(fmt::format("its steps vary by {}", format_percent(100 * variation)));
 }
 
+// What torch's profiler calls the device.
+std::string_view device_activity(const Trace& trace) {
+  if (maker_of_devices(trace) != DeviceMaker::kOther) return "CUDA";
+  constexpr std::pair<std::string_view, std::string_view> kActivities[] = {
+      {"Intel", "XPU"}, {"XPU", "XPU"}, {"MTIA", "MTIA"}, {"NPU", "NPU"}, {"HPU", "HPU"}};
+  for (const auto& [part, activity] : kActivities)
+    if (std::ranges::any_of(trace.devices, [&](const Device& one) { return one.name.contains(part); })) return activity;
+  return "PrivateUse1";
+}
+
 Fix fix_for(const Facts& facts) {
   if (!facts.diagnosis.is_about_steps) {
     return {"other", "Record again with more memory, or with a policy that waits, so that nothing is dropped.",
@@ -110,9 +122,10 @@ Fix fix_for(const Facts& facts) {
             "+ telltale record --steps 20 -- python train.py"};
   }
   return {"other", "Record again, to the end: a few steps of warm-up, then at least three that are alike.",
-          "+ activities = [ProfilerActivity.CPU, ProfilerActivity.CUDA]\n"
-          "+ with profile(activities=activities, schedule=schedule(wait=1, warmup=3, active=3)) as prof:\n"
-          "+     for batch in loader:\n+         train_step(batch)\n+         prof.step()"};
+          fmt::format("+ activities = [ProfilerActivity.CPU, ProfilerActivity.{}]\n"
+                      "+ with profile(activities=activities, schedule=schedule(wait=1, warmup=3, active=3)) as prof:\n"
+                      "+     for batch in loader:\n+         train_step(batch)\n+         prof.step()",
+                      device_activity(facts.trace))};
 }
 
 std::vector<Finding> find(const Facts& facts) {

@@ -44,6 +44,9 @@ TEST(TraceUnfitRule, tells_of_steps_that_vary) {
 TEST(TraceUnfitRule, says_how_to_record_again_with_what_recorded) {
   Trace trace = program_of({kMillisecond}).build();
   EXPECT_NE(findings_of(trace, kRule).at(0).fix.code.find("prof.step()"), std::string::npos);
+  EXPECT_NE(findings_of(trace, kRule).at(0).fix.code.find("ProfilerActivity.CUDA"), std::string::npos);
+  trace.devices = {{0, "MTIA"}};
+  EXPECT_NE(findings_of(trace, kRule).at(0).fix.code.find("ProfilerActivity.MTIA"), std::string::npos);
   trace.format = "tell";
   EXPECT_EQ(findings_of(trace, kRule).at(0).fix.code, "+ telltale record --steps 20 -- python train.py");
 }
