@@ -26,6 +26,23 @@ constexpr double kShareOfCompiled = 0.3;
 // A convolution in the layout that it wants.
 constexpr float kConvolutionLeft = 0.8F;
 
+// Convolutions of so few channels do not care about their layout.
+constexpr std::int64_t kFewChannels = 64;
+
+// What decides about the layout of a network's images: [outputs, inputs of a group, height, width] of a weight.
+struct ConvolutionWeight {
+  std::int64_t outputs = 0, inputs = 0, height = 0;
+  bool is_grouped = false;
+};
+
+std::optional<ConvolutionWeight> convolution_weight(const Trace& trace, EventId op) {
+  constexpr std::size_t kImageDimensions = 4;
+  const std::vector<Shape> shapes = tensor_shapes(texts_of(trace, op).shapes);
+  if (shapes.size() < 2 || shapes[0].size() != kImageDimensions || shapes[1].size() != kImageDimensions) return {};
+  const Shape& weight = shapes[1];
+  return ConvolutionWeight{weight[0], weight[1], weight[2], shapes[0][1] > weight[1]};
+}
+
 // A host that is busy for this share of the compiled step is close to holding the device up, and the model of it rough.
 constexpr double kShareOfBusyHost = 0.5;
 
@@ -67,6 +84,7 @@ CompileModel::CompileModel(const Facts& facts)
   find_region();
   find_chains();
   find_obstacles();
+  find_layout();
   if (applies()) replay_edits();
 }
 
@@ -245,6 +263,25 @@ void CompileModel::find_obstacles() {
   for (const EventId root : events_named(facts_, Kind::kOperator, is_recurrent)) keep(root);
 }
 
+// torch.compile puts the channels last, but not in networks that lost by it: with groups of several channels, with
+// convolutions to half of their channels or fewer (the way up of a U-Net), or with few channels throughout.
+void CompileModel::find_layout() {
+  const Trace& trace = facts_.trace;
+  bool has_conversions = false, loses = false, has_many_channels = false, is_known = false;
+  for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
+    has_conversions = has_conversions || is_conversion_[trace.events.name[call.event]];
+    if (call.op == kNoEvent || facts_.phases[call.op] == Phase::kBackward) continue;
+    if (call.work != WorkClass::kConvolution || !trace.name(call.op).contains("convolution")) continue;
+    const std::optional<ConvolutionWeight> weight = convolution_weight(trace, call.op);
+    if (!weight) continue;
+    is_known = true;
+    loses = loses || (weight->is_grouped && weight->inputs > 1) ||
+            (2 * weight->outputs <= weight->inputs && weight->height > 1);
+    has_many_channels = has_many_channels || weight->outputs > kFewChannels || weight->inputs > kFewChannels;
+  }
+  changes_layout_ = has_conversions && !loses && (has_many_channels || !is_known);
+}
+
 void CompileModel::keep(EventId root) {
   const EventId end = subtree_end(facts_.trace, root);
   for (EventId event = root; event < end; ++event) stays_[event] = true;
@@ -284,18 +321,15 @@ Edit CompileModel::edited(float host_share, Nanoseconds added_host) const {
   for (EventId event = 0; event < trace.events.size(); ++event)
     if (!is_on_device(trace.events.kind[event]) && is_shortened(event)) edit.scale_event(trace, event, host_share);
   fuse_chains(edit);
-  const bool has_conversions =
-      std::any_of(facts_.diagnosis.kernels.calls.begin(), facts_.diagnosis.kernels.calls.end(),
-                  [&](const DeviceCall& call) { return is_conversion_[trace.events.name[call.event]]; });
   for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
     const EventId launch = trace.launch_of(call.event);
     if (launch == kNoEvent || !is_in_region_[launch]) continue;
     if (host_share == 0) edit.run_in_graph(trace, call.event);
+    if (is_misaligned_product(facts_, call)) edit.scale_event(trace, call.event, kTimeLeftByPadding);
+    if (!changes_layout_) continue;
     if (is_conversion_[trace.events.name[call.event]])
       edit.scale_event(trace, call.event, 0);
-    else if (is_misaligned_product(facts_, call))
-      edit.scale_event(trace, call.event, kTimeLeftByPadding);
-    else if (call.work == WorkClass::kConvolution && has_conversions)
+    else if (call.work == WorkClass::kConvolution)
       edit.scale_event(trace, call.event, kConvolutionLeft);
   }
   return edit;

@@ -1,9 +1,9 @@
 // What torch.compile would do to a program that was recorded without it.
 //
-// On the device: neighboring kernels that only move memory become one, odd widths are padded, convolutions get the
-// layout they want. On the host: a compiled region launches its kernels at a fixed lower cost, or, with CUDA graphs, at
-// next to none. The region is the model where the program calls it as one, else the whole forward pass, and the
-// backward pass of it.
+// On the device: neighboring kernels that only move memory become one, odd widths are padded, and most networks'
+// convolutions get the layout they want. On the host: a compiled region launches its kernels at a fixed lower cost, or,
+// with CUDA graphs, at next to none. The region is the model where the program calls it as one, else the whole forward
+// pass, and the backward pass of it.
 #pragma once
 
 #include <vector>
@@ -79,6 +79,7 @@ class CompileModel {
   bool has_single_model(const std::vector<EventId>& outermost) const;
   void find_chains();
   void find_obstacles();
+  void find_layout();
   double waits_within_forward() const;
   bool has_changing_shapes() const;
   void add_chain(const std::vector<const DeviceCall*>& run);
@@ -95,6 +96,7 @@ class CompileModel {
   std::vector<bool> stays_;          // by event of the host: work that compiling does not remove
   std::vector<bool> is_conversion_;  // by name: kernels that change a layout
   std::vector<FusedChain> chains_;
+  bool changes_layout_ = false;  // of convolutions
   bool is_compiled_ = false, is_broken_by_waits_ = false, is_held_by_collector_ = false, has_backward_ = false;
 };
 

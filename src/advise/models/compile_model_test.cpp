@@ -184,6 +184,33 @@ TEST(CompileModel, chains_run_between_products_on_tensors_of_one_size) {
   EXPECT_NEAR(static_cast<double>(model.chains()[0].fused), (0.9 * 3 + 0.12 * 3) * kMillisecond, 2);
 }
 
+// A convolution between two conversions; the device takes 12 ms.
+KnownTrace convolving(std::string_view shapes) {
+  return known([=](ProgramSketch& program, int) {
+    program.kernel({.op = "aten::cudnn_convolution", .name = "nchwToNhwcKernel", .duration = kMillisecond});
+    program.kernel({.op = "aten::cudnn_convolution",
+                    .name = "sm90_xmma_fprop_implicit_gemm",
+                    .duration = 10 * kMillisecond,
+                    .shapes = shapes});
+    program.kernel({.op = "aten::cudnn_convolution", .name = "nhwcToNchwKernel", .duration = kMillisecond});
+    program.wait();
+  });
+}
+
+TEST(CompileModel, some_networks_keep_their_layout) {
+  const auto saved = [](std::string_view shapes) {
+    const KnownTrace trace = convolving(shapes);
+    return static_cast<double>(CompileModel(trace.facts).saved()) / 1e6;
+  };
+  constexpr double kSaved = 2 + 10 * 0.2;
+  EXPECT_NEAR(saved("[[16,96,64,64],[96,96,3,3],[]]"), kSaved, 0.2);
+  EXPECT_NEAR(saved("[[16,192,64,64],[96,192,1,1],[]]"), kSaved, 0.2);
+  EXPECT_NEAR(saved("[[16,96,64,64],[96,1,3,3],[]]"), kSaved, 0.2);  // one channel a group
+  EXPECT_NEAR(saved("[[16,192,64,64],[96,192,3,3],[]]"), 0, 0.2);    // to half of the channels
+  EXPECT_NEAR(saved("[[16,96,64,64],[96,24,3,3],[]]"), 0, 0.2);      // four groups
+  EXPECT_NEAR(saved("[[16,64,64,64],[64,64,3,3],[]]"), 0, 0.2);      // few channels
+}
+
 TEST(CompileModel, convolutions_get_the_layout_that_they_want) {
   const KnownTrace inference = known([](ProgramSketch& program, int) {
     compute(program, "nchwToNhwcKernel", 2 * kMillisecond);
