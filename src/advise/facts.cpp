@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "advise/models/compile_model.h"
+#include "advise/patterns/call_loops.h"
 #include "advise/patterns/host_calls.h"
 #include "advise/patterns/row_loops.h"
 #include "base/amounts.h"
@@ -52,6 +53,10 @@ const CompileModel& Facts::compile_model() const {
 
 const std::vector<RowLoop>& Facts::row_loops() const {
   return row_loops_.get([this] { return find_row_loops(*this); });
+}
+
+const std::vector<CallLoop>& Facts::call_loops() const {
+  return call_loops_.get([this] { return find_call_loops(*this); });
 }
 
 const std::vector<EventId>& Facts::user_python() const {

@@ -22,6 +22,7 @@
 namespace telltale {
 
 class CompileModel;
+struct CallLoop;
 struct RowLoop;
 
 // What is made when it is first asked for, once, by whichever thread asks.
@@ -63,10 +64,11 @@ struct Facts {
   // An operator that calls nothing and takes so long that it computes on the host itself: no mere dispatch.
   bool computes_on_host(EventId event) const;
   // What several rules want to know, found out when the first one asks: what torch.compile would do
-  // (models/compile_model.h), the loops over rows (patterns/row_loops.h), and the user's own Python without operators
-  // (patterns/host_calls.h).
+  // (models/compile_model.h), the loops over rows (patterns/row_loops.h) and all loops (patterns/call_loops.h), and the
+  // user's own Python without operators (patterns/host_calls.h).
   const CompileModel& compile_model() const;
   const std::vector<RowLoop>& row_loops() const;
+  const std::vector<CallLoop>& call_loops() const;
   const std::vector<EventId>& user_python() const;
   // The device is at work for nearly the whole unobserved step: shortening the host buys nothing.
   bool is_device_bound() const;
@@ -74,6 +76,7 @@ struct Facts {
  private:
   OnDemand<CompileModel> compile_model_;
   OnDemand<std::vector<RowLoop>> row_loops_;
+  OnDemand<std::vector<CallLoop>> call_loops_;
   OnDemand<std::vector<EventId>> user_python_;
 };
 

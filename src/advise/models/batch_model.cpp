@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "advise/facts.h"
+#include "advise/patterns/call_loops.h"
 #include "advise/patterns/device_memory.h"
+#include "advise/patterns/forward_stretch.h"
 #include "trace/shapes.h"
 
 namespace telltale {
@@ -57,6 +59,27 @@ bool begins_to_sort(const Trace& trace, EventId op) {
   const std::vector<Shape> shapes = tensor_shapes(texts_of(trace, op).shapes);
   const double indices = shapes.size() < 2 ? 0 : elements_of(shapes[1]);
   return indices <= kMostUnsorted && 2 * indices > kMostUnsorted;
+}
+
+// Host time that grows with the batch: loading, copying and computing it.
+bool handles_samples(const Facts& facts, EventId event) {
+  const HostWork work = facts.host_work[event];
+  return work == HostWork::kDataLoading || facts.computes_on_host(event) ||
+         (work == HostWork::kCopies && facts.trace.events.duration[event] >= kLongCopy);
+}
+
+// Loops over rows and other parts have twice as many turns, and their kernels stay as small as they are.
+void double_loops(const Facts& facts, Edit& edit) {
+  const Trace& trace = facts.trace;
+  std::vector<ForwardStretch> stretches;
+  for (const CallLoop& loop : facts.call_loops())
+    if (loop.over == LoopOver::kRows || loop.over == LoopOver::kParts) stretches.push_back({loop.first, loop.end});
+  const auto double_all = [&](EventId first, EventId end) {
+    for (EventId event = first; event < end; ++event)
+      if (!handles_samples(facts, event)) edit.scale_event(trace, event, 2);
+  };
+  for (const ForwardStretch& stretch : stretches) double_all(stretch.first, stretch.end);
+  for (const BackwardCall& call : backward_calls_of(facts, stretches)) double_all(call.op, subtree_end(trace, call.op));
 }
 
 }  // namespace
@@ -155,11 +178,9 @@ Edit doubled_batch(const Facts& facts) {
   for (const DeviceCall& call : facts.diagnosis.kernels.calls) edit.scale_event(trace, call.event, growth.of(call));
   for (EventId event = 0; event < trace.events.size(); ++event) {
     if (is_on_device(trace.events.kind[event])) continue;
-    const HostWork work = facts.host_work[event];
-    if (work == HostWork::kDataLoading || facts.computes_on_host(event) ||
-        (work == HostWork::kCopies && trace.events.duration[event] >= kLongCopy))
-      edit.scale_event(trace, event, 2);
+    if (handles_samples(facts, event)) edit.scale_event(trace, event, 2);
   }
+  double_loops(facts, edit);
   for (const EventId op : events_named(facts, Kind::kOperator,
                                        [](std::string_view name) { return name == "aten::embedding_dense_backward"; }))
     if (begins_to_sort(trace, op)) edit.scale_subtree(trace, facts.launched, op, kHostOfSorting, 1);

@@ -52,7 +52,8 @@ class BatchGrowth {
 };
 
 // The step at twice the batch: device work takes as much longer as BatchGrowth says; loading, copies from the
-// host and long operators on the CPU take twice as long. Python, dispatch and launches stay.
+// host, long operators on the CPU, and loops over rows or other parts of tensors take twice as long. Other Python,
+// dispatch and launches stay.
 Edit doubled_batch(const Facts& facts);
 
 // What a sample costs less at twice the batch, as time of a step at the present one. Negative when it would cost more.

@@ -62,5 +62,28 @@ TEST(BatchModel, indices_of_an_embedding_may_become_too_many_to_stay_unsorted) {
   EXPECT_TRUE(findings_of(with_embedding("[[2048,32],[2048],[],[],[]]"), "small_batch").empty());
 }
 
+// 16 turns of 3 launches, and 1 ms of other work: at twice the batch the loop takes twice as long.
+TEST(DoubledBatch, doubles_loops_over_parts) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "model.py(9): forward");
+    for (int turn = 0; turn < 16; ++turn)
+      for (const std::string_view op : {"aten::nonzero", "aten::index", "aten::sum"}) {
+        program.open(Kind::kOperator, op);
+        program.spend(50 * kMicrosecond);
+        program.launch("cudaLaunchKernel", Kind::kKernel, "kernel", kMicrosecond);
+        program.close();
+      }
+    program.close();
+    program.open(Kind::kPython, "train.py(3): think");
+    program.spend(1 * kMillisecond);
+    program.close();
+  }
+  const KnownTrace known(program.build());
+  const double loop = known.period_ms(known.facts.unobserved) - 1;
+  EXPECT_NEAR(known.period_ms(doubled_batch(known.facts)), 2 * loop + 1, 0.1);
+}
+
 }  // namespace
 }  // namespace telltale

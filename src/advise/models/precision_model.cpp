@@ -78,10 +78,10 @@ constexpr float kNormsLeft = 0.55F;
 // cpu_built_masks; 0.5 to 1 for one operator or another.
 constexpr float kMovesLeft = 0.65F;
 
-// What autocast keeps in fp32, parameters aside.
+// What autocast keeps in fp32, parameters aside: what needs the range, and rows that are moved about as they are.
 bool stays_in_fp32(std::string_view op) {
-  for (const std::string_view part :
-       {"norm", "softmax", "loss", "cross_entropy", "embedding", "cumsum", "pow", "exp", "log", "rsqrt"})
+  for (const std::string_view part : {"norm", "softmax", "loss", "cross_entropy", "embedding", "cumsum", "pow", "exp",
+                                      "log", "rsqrt", "index", "gather", "scatter"})
     if (op.contains(part)) return true;
   return false;
 }

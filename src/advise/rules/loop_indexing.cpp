@@ -104,7 +104,7 @@ std::optional<Finding> finding_about(const Facts& facts, const std::vector<CallL
 
 std::vector<Finding> find(const Facts& facts) {
   std::map<LoopOver, std::vector<CallLoop>> by_kind;
-  for (CallLoop& loop : find_call_loops(facts)) by_kind[loop.over].push_back(std::move(loop));
+  for (const CallLoop& loop : facts.call_loops()) by_kind[loop.over].push_back(loop);
   std::vector<Finding> findings;
   for (const auto& [over, loops] : by_kind)
     if (std::optional<Finding> finding = finding_about(facts, loops)) findings.push_back(*std::move(finding));
