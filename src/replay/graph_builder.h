@@ -56,7 +56,7 @@ class GraphBuilder {
   std::vector<std::vector<std::uint32_t>> by_stream_;  // works so far, by stream
   std::unordered_map<TrackId, std::uint32_t> stream_of_track_;
   std::unordered_map<std::uint32_t, std::uint32_t> awaited_by_stream_;  // work that the stream's next one waits for
-  std::uint32_t last_stream_ = 0;  // of the last work
+  std::uint32_t last_stream_ = 0;                                       // of the last work
 };
 
 }  // namespace telltale

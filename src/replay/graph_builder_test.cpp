@@ -198,8 +198,7 @@ TEST(GraphBuilder, a_wait_for_one_stream_ends_when_that_does) {
     const Handle call = program.run(Kind::kRuntime, "cudaLaunchKernel", 5 * kMicrosecond);
     const Nanoseconds begin = program.now();
     // Ends a little after the first one, and before the call that waits for that returns.
-    unrelated.push_back(
-        program.sketch().work(other, Kind::kKernel, "kernel", begin, begin + 296 * kMicrosecond, call));
+    unrelated.push_back(program.sketch().work(other, Kind::kKernel, "kernel", begin, begin + 296 * kMicrosecond, call));
     const Handle wait = program.wait();
     const Handle sync = program.sketch().event(program.stream(), Kind::kSync, "Stream Sync", begin, program.now());
     program.sketch().set_cause(sync, wait);

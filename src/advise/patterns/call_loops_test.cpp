@@ -85,6 +85,20 @@ TEST(CallLoops, over_parts_may_pick_them_by_a_condition) {
   EXPECT_TRUE(loops_in(12, draw("aten::nonzero", "aten::sum")).empty());
 }
 
+TEST(CallLoops, over_parts_may_get_them_from_a_split) {
+  const auto loops = [](std::string_view op, std::string_view shapes, std::string_view values) {
+    return loops_in(12, [=](ProgramSketch& program, int turn) {
+      if (turn == 0) program.sketch().set_inputs(program.run(Kind::kOperator, op, kShort), shapes, values);
+      call_module(program, "Head_0", {"aten::addmm", "aten::tanh"});
+    });
+  };
+  expect_one(LoopOver::kParts, 12, loops("aten::unbind", "[[64,12,8],[]]", R"(["","1"])"));
+  expect_one(LoopOver::kParts, 12, loops("aten::split", "[[48,8],[],[]]", R"(["","4","0"])"));
+  expect_one(LoopOver::kParts, 12, loops("aten::chunk", "[[48,8],[],[]]", R"(["","12","0"])"));
+  EXPECT_TRUE(loops("aten::unbind", "[[64,12,8],[]]", R"(["","0"])").empty());
+  EXPECT_TRUE(loops("aten::unbind", "[[64,12,8],[]]", R"(["","9"])").empty());
+}
+
 TEST(CallLoops, over_experts_pick_rows_for_another_module_in_each_turn) {
   expect_one(LoopOver::kExperts, 8, loops_in(8, [](ProgramSketch& program, int turn) {
                call_all(program, {"aten::eq", "aten::nonzero", "aten::index_select"});

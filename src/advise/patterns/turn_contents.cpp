@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace telltale {
@@ -199,6 +200,39 @@ bool TurnReader::takes_other_parts(std::span<const EventId> turns, EventId end) 
   return 2 * distinct.size() > turns.size();
 }
 
+// How many parts an operator that splits a tensor gives, as far as its arguments tell; 0 where they do not.
+std::size_t TurnReader::parts_given_by(EventId op) const {
+  const std::string_view name = facts_.trace.name(op);
+  const bool unbinds = name == "aten::unbind", splits = name == "aten::split", chunks = name == "aten::chunk";
+  if (!unbinds && !splits && !chunks) return 0;
+  const OperatorTexts texts = texts_of(facts_.trace, op);
+  const std::vector<Shape> shapes = tensor_shapes(texts.shapes);
+  const std::vector<std::string> values = concrete_values(texts.concrete);
+  // unbind(tensor, dimension), split(tensor, size, dimension), chunk(tensor, count, dimension)
+  const std::size_t place = unbinds ? 1 : 2;
+  const auto number = [&](std::size_t i) -> std::int64_t {
+    const Shape one = i < values.size() ? whole_numbers("[" + values[i] + "]") : Shape{};
+    return one.size() == 1 ? one.front() : -1;
+  };
+  if (shapes.empty() || number(place) < 0 || number(place) >= std::ssize(shapes.front())) return 0;
+  const std::int64_t extent = shapes.front()[static_cast<std::size_t>(number(place))];
+  if (unbinds) return static_cast<std::size_t>(std::max<std::int64_t>(extent, 0));
+  if (number(1) <= 0) return 0;
+  return static_cast<std::size_t>(chunks ? number(1) : (extent + number(1) - 1) / number(1));
+}
+
+// Whether a tensor has been split into as many parts as there are turns, shortly before the first.
+bool TurnReader::follows_a_split(std::span<const EventId> turns) const {
+  constexpr EventId kFarthest = 200;
+  const Events& events = facts_.trace.events;
+  for (EventId back = 1; back <= std::min(kFarthest, turns.front()); ++back) {
+    const EventId event = turns.front() - back;
+    if (events.track[event] != events.track[turns.front()]) return false;
+    if (events.kind[event] == Kind::kOperator && parts_given_by(event) == turns.size()) return true;
+  }
+  return false;
+}
+
 std::optional<LoopOver> TurnReader::what_turns_are_over(std::span<const EventId> turns, EventId end) const {
   // The second turn: the first one may begin with what only it does.
   const Contents turn = contents_of(turns[1], turns[2]);
@@ -219,7 +253,7 @@ std::optional<LoopOver> TurnReader::what_turns_are_over(std::span<const EventId>
   if (modules == Modules::kOneEach || turn.has_lookup || turn.has_convolution) return {};
   const bool picks = turn.picks_by_condition && turn.picks_rows && !computes;
   const bool takes = turn.takes_part && !turn.has_attention_or_norm && takes_other_parts(turns, end);
-  return picks || takes ? std::optional(LoopOver::kParts) : std::nullopt;
+  return picks || takes || follows_a_split(turns) ? std::optional(LoopOver::kParts) : std::nullopt;
 }
 
 }  // namespace telltale

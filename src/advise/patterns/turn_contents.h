@@ -39,6 +39,8 @@ class TurnReader {
   Modules modules_of(std::span<const EventId> turns, EventId end) const;
   bool goes_over_parameters(std::span<const EventId> turns, EventId end) const;
   bool takes_other_parts(std::span<const EventId> turns, EventId end) const;
+  std::size_t parts_given_by(EventId op) const;
+  bool follows_a_split(std::span<const EventId> turns) const;
 
   const Facts& facts_;
   std::vector<std::uint8_t> roles_;  // by name of operators
