@@ -71,7 +71,8 @@ std::string tool(const Trace& trace) {
   for (const auto& [key, json] : trace.metadata) {
     if (key == "trace_id" || key == "baseTimeNanoseconds" || key == "schemaVersion") return "torch.profiler";
   }
-  return "";
+  const auto is_ascend = [&](const Process& one) { return trace.strings[one.name] == "Ascend Hardware"; };
+  return std::ranges::any_of(trace.processes, is_ascend) ? "Ascend's profiler" : "";
 }
 
 std::optional<std::string> utc_time(std::int64_t epoch_ns) {

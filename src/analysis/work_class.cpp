@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace telltale {
@@ -36,6 +37,9 @@ constexpr NamePart kKernelNames[] = {
     {"batched_transpose_", WorkClass::kCopy},  // of MIOpen, as the next two
     {"transpose_NCHW", WorkClass::kCopy},
     {"transpose_CNHW", WorkClass::kCopy},
+    {"TransData", WorkClass::kCopy},  // of Ascend, as the next two
+    {"_MemSet", WorkClass::kCopy},
+    {"_Cast", WorkClass::kCopy},
     {"wgrad", WorkClass::kConvolution},
     {"dgrad", WorkClass::kConvolution},
     {"fprop", WorkClass::kConvolution},
@@ -69,6 +73,7 @@ constexpr NamePart kKernelNames[] = {
     {"cublas", WorkClass::kMatmul},
     {"cutlass", WorkClass::kMatmul},
     {"matmul", WorkClass::kMatmul},
+    {"MatMul", WorkClass::kMatmul},
     {"dot_kernel", WorkClass::kMatmul},
     {"Cijk_", WorkClass::kMatmul},
     {"fused_moe", WorkClass::kMatmul},
@@ -78,9 +83,11 @@ constexpr NamePart kKernelNames[] = {
     {"sgd", WorkClass::kOptimizer},
     {"softmax", WorkClass::kReduction},
     {"SoftMax", WorkClass::kReduction},
+    {"Softmax", WorkClass::kReduction},
     {"reduce", WorkClass::kReduction},
     {"Reduce", WorkClass::kReduction},
     {"nll_loss", WorkClass::kReduction},
+    {"NLLLoss", WorkClass::kReduction},
     {"Catenate", WorkClass::kCopy},
     {"CatArray", WorkClass::kCopy},
     {"copy", WorkClass::kCopy},
@@ -93,6 +100,7 @@ constexpr NamePart kKernelNames[] = {
     {"rotary_embedding", WorkClass::kElementwise},
     {"act_and_mul", WorkClass::kElementwise},
     {"SubTensorOp", WorkClass::kElementwise},
+    {"AiCore_", WorkClass::kElementwise},  // of Ascend: "aclnnAdd_AddAiCore_Add"
 };
 
 // TorchInductor's names say how a kernel goes about it, then which operators were fused: a pointwise one is that,
@@ -114,6 +122,13 @@ WorkClass class_of_inductor_kernel(std::string_view name) {
 bool is_inductor_kernel(std::string_view name) {
   constexpr std::string_view kPrefixes[] = {"triton_poi", "triton_red", "triton_per", "triton_tem"};
   return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+// Of a kernel whose own name tells nothing.
+WorkClass class_of_operator(std::string_view name) {
+  constexpr std::string_view kProducts[] = {"aten::mm",     "aten::addmm",  "aten::bmm",       "aten::baddbmm",
+                                            "aten::linear", "aten::matmul", "aten::_scaled_mm"};
+  return std::ranges::find(kProducts, name) != std::end(kProducts) ? WorkClass::kMatmul : class_of_kernel_name(name);
 }
 
 bool is_convolution(std::string_view operator_name) { return operator_name.find("conv") != std::string_view::npos; }
@@ -167,7 +182,7 @@ WorkClass WorkClassifier::operator()(EventId event) {
   if (work != WorkClass::kOther && work != WorkClass::kMatmul) return work;
   const EventId op = trace_.operator_of(event);
   if (op == kNoEvent) return work;
-  if (work == WorkClass::kOther) return class_of_kernel_name(trace_.name(op));
+  if (work == WorkClass::kOther) return class_of_operator(trace_.name(op));
   // cuDNN computes convolutions of one by one as products.
   return is_convolution(trace_.name(op)) ? WorkClass::kConvolution : work;
 }

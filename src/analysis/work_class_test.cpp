@@ -48,6 +48,12 @@ TEST(WorkClass, of_a_kernel_is_read_from_its_name) {
            Expected{"void vllm::reshape_and_cache_flash_kernel<__hip_bfloat16, __hip_bfloat16>", WorkClass::kCopy},
            Expected{"_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdINS_27Rmsnorm2dFwdPipeline", WorkClass::kNormalization},
            Expected{"MIOpenBatchNormFwdTrainSpatial", WorkClass::kNormalization},
+           Expected{"aclnnMm_MatMulCommon_MatMulV2", WorkClass::kMatmul},
+           Expected{"aclnnMm_TransData_TransData", WorkClass::kCopy},
+           Expected{"Conv2DBackpropFilter6_MemSet", WorkClass::kCopy},
+           Expected{"Conv2DBackpropFilter6", WorkClass::kConvolution},
+           Expected{"aclnnLogSoftmax_LogSoftmaxAiCore_LogSoftmaxV2", WorkClass::kReduction},
+           Expected{"aclnnAdd_AddAiCore_Add", WorkClass::kElementwise},
            Expected{"void at::native::max_pool_forward_nchw<float, int>", WorkClass::kOther},
            Expected{"", WorkClass::kOther},
        }) {
@@ -79,6 +85,10 @@ class WorkClassifierTest : public ::testing::Test {
 
 TEST_F(WorkClassifierTest, takes_the_operator_where_the_kernels_name_tells_nothing) {
   EXPECT_EQ(classified("kernel_17", "aten::_softmax"), WorkClass::kReduction);
+}
+
+TEST_F(WorkClassifierTest, knows_products_by_their_operators) {
+  EXPECT_EQ(classified("fc-dtype_Float", "aten::addmm"), WorkClass::kMatmul);
 }
 
 TEST_F(WorkClassifierTest, takes_a_product_within_a_convolution_for_one) {

@@ -11,10 +11,11 @@
 namespace telltale {
 namespace {
 
-// What one file lacks, the other one lacks, too; everything else that is wrong with a file, a writer must not repeat.
+// What one file lacks, the other one lacks, too, and samples in the header are kept there; everything else that is
+// wrong with a file, a writer must not repeat.
 bool may_remain(Anomaly anomaly) {
   return anomaly == Anomaly::kDeviceWithoutLaunch || anomaly == Anomaly::kBackwardWithoutForward ||
-         anomaly == Anomaly::kTooManyLanes;
+         anomaly == Anomaly::kTooManyLanes || anomaly == Anomaly::kUnreadSample;
 }
 
 std::string new_anomalies(const Trace& before, const Trace& after) {
