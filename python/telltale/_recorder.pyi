@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 def start(
     path: str,
@@ -7,6 +7,8 @@ def start(
     memory_limit: int = 0,
     own_file_after_fork: bool = False,
     quiet: bool = False,
+    pauses: bool = False,
+    on_toggle: Callable[[bool], None] | None = None,
 ) -> None: ...
 def stop() -> None: ...
 def step() -> None: ...

@@ -148,6 +148,9 @@ void declare_content(CLI::App& app, capture::RecordOptions& options) {
   app.add_flag("--shapes", options.with_shapes, "Also record the shapes and types of tensors");
   app.add_flag("--stacks", options.with_stacks, "Also record calls of Python functions");
   app.add_flag("--memory", options.with_memory, "Also record allocations");
+  app.add_flag_callback(
+      "--no-pauses", [&options] { options.pauses = false; },
+      "Leave no steps unrecorded; without them, what recording costs is estimated instead of measured");
   app.add_option_function<std::string>(
          "--memory-limit",
          [&options](const std::string& text) {

@@ -12,6 +12,7 @@
 #include "record/emit.h"
 #include "record/process_hooks.h"
 #include "record/recorder_state.h"
+#include "record/step_times.h"
 #include "record/thread_state.h"
 #include "record/writer.h"
 
@@ -40,7 +41,24 @@ __attribute__((format(printf, 2, 3))) telltale_status fail(telltale_status statu
 
 bool is_recording(telltale_action action) { return action >= TELLTALE_ACTION_RECORD; }
 
+constinit telltale_site unrecorded_step = {.name = "UnrecordedStep", .kind = TELLTALE_KIND_ANNOTATION};
+
+// Of the steps timed after a cycle: enough of them, without making those wait long who wait for the file.
+constexpr std::size_t kLeastInTail = 6, kMostInTail = 21;
+constexpr std::int64_t kLongestTailNs = 2'000'000'000;
+
 }  // namespace
+
+void PausedSteps::emit_all() const {
+  for (std::size_t i = 0; i < count_; ++i) {
+    SpanRecord record{
+        {0, tell::RecordType::kSpan, 0, sizeof(SpanRecord) / kWordBytes}, spans_[i].start, spans_[i].duration};
+    emit(sizeof record, [&](unsigned char* at) {
+      record.head.site = number_of(&unrecorded_step);
+      store(at, record);
+    });
+  }
+}
 
 telltale_status ActiveSession::start(const telltale_options& options) {
   make_ready();
@@ -66,6 +84,10 @@ void ActiveSession::forget_last_session() {
   losses.reset();
   next_file_ = 0;
   step_ = 0;
+  first_recorded_ = 0;
+  is_in_tail_ = is_paused_ = false;
+  paused_.clear();
+  unrecorded_steps.clear();
   ready_path_[0] = '\0';
   action_ = TELLTALE_ACTION_NONE;
 }
@@ -76,7 +98,17 @@ void ActiveSession::begin_step() {
 }
 
 telltale_status ActiveSession::change_to(telltale_action next) {
+  if (is_in_tail_ && is_tail_over(next)) end_file(tell::EndReason::kCycleEnded);
   if (action_ == TELLTALE_ACTION_RECORD_AND_SAVE) {
+    toggle(false);
+    if (!is_active_) return TELLTALE_STATUS_OK;
+    if (settings_.pauses && settings_.on_ready == nullptr && next == TELLTALE_ACTION_NONE) {
+      __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
+      is_in_tail_ = true;
+      tail_start_ns_ = clock_ns(CLOCK_MONOTONIC);
+      action_ = TELLTALE_ACTION_NONE;
+      return TELLTALE_STATUS_OK;
+    }
     end_file(tell::EndReason::kCycleEnded);
     strcpy(ready_path_, path_);
     action_ = TELLTALE_ACTION_NONE;
@@ -89,13 +121,31 @@ telltale_status ActiveSession::change_to(telltale_action next) {
   }
   telltale_status status = TELLTALE_STATUS_OK;
   if (action_ == TELLTALE_ACTION_NONE && next != TELLTALE_ACTION_NONE) status = begin_file();
+  const bool begins = status == TELLTALE_STATUS_OK && is_recording(next) && !is_recording(action_);
   if (status == TELLTALE_STATUS_OK && is_recording(next)) take_records();
+  if (begins) first_recorded_ = static_cast<std::int64_t>(step_);
   action_ = status == TELLTALE_STATUS_OK ? next : TELLTALE_ACTION_NONE;
+  if (begins && step_ > 0) toggle(true);
   return status;
+}
+
+bool ActiveSession::is_tail_over(telltale_action next) const {
+  const std::size_t timed = unrecorded_steps.count_from(first_recorded_);
+  const bool is_long = clock_ns(CLOCK_MONOTONIC) - tail_start_ns_ > kLongestTailNs;
+  return next != TELLTALE_ACTION_NONE || timed >= kMostInTail || (timed >= kLeastInTail && is_long);
+}
+
+// Tells who feeds the recorder, which may take its time, or stop the session.
+void ActiveSession::toggle(bool is_recording) {
+  if (settings_.on_toggle == nullptr) return;
+  mutex_.unlock();
+  settings_.on_toggle(is_recording ? 1 : 0, settings_.user);
+  mutex_.lock();
 }
 
 telltale_status ActiveSession::begin_file() {
   const unsigned number = next_file_++;
+  unrecorded_steps.describe_for(static_cast<std::int64_t>(step_) + 1);
   if (!expand_path(settings_.path, number, path_)) return fail(TELLTALE_STATUS_BAD_OPTIONS, "the path is too long");
   const int error = writer.start(settings_, path_, number);
   if (error == 0) return TELLTALE_STATUS_OK;
@@ -110,6 +160,8 @@ telltale_status ActiveSession::begin_file() {
 void ActiveSession::take_records() { __atomic_store_n(&telltale_recording, 1u, __ATOMIC_RELEASE); }
 
 void ActiveSession::end_file(tell::EndReason reason) {
+  is_in_tail_ = false;
+  unrecorded_steps.describe_for(first_recorded_);
   __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
   pool.stop_waiting();
   barrier_on_all_threads();
@@ -149,9 +201,10 @@ telltale_status ActiveSession::stop(tell::EndReason reason) {
     Lock lock(mutex_);
     if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
     if (settings_.flight_signal != 0) unwatch_signal();
+    if (is_paused_) resume();
     if (action_ == TELLTALE_ACTION_WARMUP) {
       writer.abandon(path_);
-    } else if (is_recording(action_)) {
+    } else if (is_recording(action_) || is_in_tail_) {
       end_file(reason);
       if (settings_.flight_ns == 0) strcpy(ready_path_, path_);
     }
@@ -169,27 +222,55 @@ telltale_status ActiveSession::stop(tell::EndReason reason) {
 telltale_status ActiveSession::step() {
   Lock lock(mutex_);
   if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
-  add_step();
+  end_step();
   ++step_;
-  const telltale_status status = change_to(telltale_schedule_action(settings_.schedule_or_null(), step_));
+  telltale_status status = TELLTALE_STATUS_OK;
+  if (settings_.has_schedule || !settings_.pauses)
+    status = change_to(telltale_schedule_action(settings_.schedule_or_null(), step_));
+  else if (PausedSteps::includes(step_) != is_paused_)
+    change_pause();
   begin_step();
   return status;
 }
 
-// The step that ends now.
-void ActiveSession::add_step() {
+// Records the step that ends now, or keeps what it took.
+void ActiveSession::end_step() {
   const std::int64_t took_ns = clock_ns(CLOCK_MONOTONIC) - step_start_ns_;
-  if (is_recording(action_)) {
+  const std::uint64_t took = ticks_now() - step_start_;
+  if (is_paused_) {
+    paused_.add(step_start_, took);
+  } else if (is_recording(action_)) {
     StepRecord record{{0, tell::RecordType::kStep, 0, sizeof(StepRecord) / kWordBytes},
                       step_start_,
-                      ticks_now() - step_start_,
+                      took,
                       static_cast<std::int64_t>(step_)};
     emit(sizeof record, [&](unsigned char* at) { store(at, record); });
+  } else {
+    unrecorded_steps.add(static_cast<std::int64_t>(step_), took_ns);
   }
   if (settings_.flight_step_ns > 0 && took_ns > settings_.flight_step_ns) {
     writer.ask_for_dump();
     pool.wake_writer();
   }
+}
+
+void ActiveSession::change_pause() {
+  if (is_paused_) {
+    resume();
+    toggle(true);
+    return;
+  }
+  toggle(false);
+  if (!is_active_) return;
+  __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
+  is_paused_ = true;
+}
+
+void ActiveSession::resume() {
+  is_paused_ = false;
+  take_records();
+  paused_.emit_all();
+  paused_.clear();
 }
 
 telltale_status ActiveSession::flush() {
@@ -247,7 +328,7 @@ void ActiveSession::get_statistics(telltale_statistics& statistics) {
 bool ActiveSession::reset_in_child() {
   mutex_.reset_in_child();
   const bool must_record = is_active_ && is_recording(action_) && settings_.records_in_child;
-  is_active_ = false;
+  is_active_ = is_in_tail_ = is_paused_ = false;
   action_ = TELLTALE_ACTION_NONE;
   return must_record;
 }
@@ -255,7 +336,7 @@ bool ActiveSession::reset_in_child() {
 bool ActiveSession::start_in_child() {
   if (!insert_pid(settings_.path)) return false;
   Lock lock(mutex_);
-  settings_.has_schedule = false;
+  settings_.has_schedule = settings_.pauses = false;
   forget_last_session();
   begin_step();
   is_active_ = change_to(TELLTALE_ACTION_RECORD) == TELLTALE_STATUS_OK;

@@ -11,6 +11,31 @@
 
 namespace telltale::record {
 
+// The steps of the pause that goes on, and when there is one.
+//
+// They come in stretches, so that a host that runs ahead of its device cannot hide what they take, and the steps
+// between are a recording of their own right. The first stretch ends early enough for a program of thirty steps to have
+// it; one of twenty is recorded as a whole.
+class PausedSteps {
+ public:
+  static bool includes(std::uint64_t step) { return step % kEvery >= kFirst && step % kEvery < kFirst + kSteps; }
+
+  void add(std::uint64_t start, std::uint64_t duration) {
+    if (count_ < kSteps) spans_[count_++] = {start, duration};
+  }
+  void clear() { count_ = 0; }
+  // Records them, as annotations.
+  void emit_all() const;
+
+ private:
+  static constexpr std::uint64_t kEvery = 120, kFirst = 22, kSteps = 6;
+  struct Span {
+    std::uint64_t start, duration;  // ticks
+  };
+  Span spans_[kSteps] = {};
+  std::size_t count_ = 0;
+};
+
 class ActiveSession {
  public:
   telltale_status start(const telltale_options& options);
@@ -32,7 +57,11 @@ class ActiveSession {
   telltale_status begin_file();
   void take_records();
   void end_file(tell::EndReason reason);
-  void add_step();
+  void end_step();
+  void toggle(bool is_recording);
+  void change_pause();
+  void resume();
+  bool is_tail_over(telltale_action next) const;
   telltale_status change_to(telltale_action next);
   void call_on_ready();
   void tell_losses();
@@ -46,6 +75,12 @@ class ActiveSession {
   std::uint64_t step_ = 0;
   std::uint64_t step_start_ = 0;  // ticks
   std::int64_t step_start_ns_ = 0;
+  bool is_paused_ = false;
+  PausedSteps paused_;               // so far
+  std::int64_t first_recorded_ = 0;  // step of the present file
+  // After the last step of a cycle, when its file stays open for the times of a few more.
+  bool is_in_tail_ = false;
+  std::int64_t tail_start_ns_ = 0;
   unsigned next_file_ = 0;
   char path_[kMaxPath] = {};                                // of the present file
   char ready_path_[kMaxPath] = {};                          // of a complete file that on_ready has not been told of

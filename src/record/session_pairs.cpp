@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "record/step_times.h"
+
 namespace telltale::record {
 namespace {
 
@@ -66,6 +68,7 @@ void SessionPairs::describe(const Settings& settings, unsigned number, const Cal
   add("policy", name_of(settings.policy));
   add("mode", settings.flight_ns > 0 ? "flight" : "stream");
   add("cycle", number);
+  if (unrecorded_steps.text()[0] != '\0') add("unrecorded_steps", unrecorded_steps.text());
   Lock lock(mutex);
   for (std::size_t i = 0; i < metadata_count; ++i)
     add(text_of(metadata[i].key, names), text_of(metadata[i].value, names));

@@ -91,6 +91,8 @@ const char* take_options(const telltale_options& given, Settings& settings) {
   settings.flight_step_ns = static_cast<std::int64_t>(options.flight_step_seconds * kNsPerSecond);
   settings.flight_signal = options.flight_signal;
   settings.is_quiet = options.quiet != 0;
+  settings.pauses = options.pauses != 0 && options.flight_seconds <= 0;
+  settings.on_toggle = options.on_toggle;
   return nullptr;
 }
 

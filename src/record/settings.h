@@ -26,6 +26,8 @@ struct Settings {
   std::int64_t flight_step_ns = 0;
   int flight_signal = 0;
   bool is_quiet = false;
+  bool pauses = false;
+  telltale_toggled on_toggle = nullptr;
   std::uint64_t began = 0;  // ticks: when the session was started, in a forked child that of its parent
 
   const telltale_schedule* schedule_or_null() const { return has_schedule ? &schedule : nullptr; }

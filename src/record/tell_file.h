@@ -37,6 +37,8 @@ class TellFile {
 
   // What the session says of itself, and when it began, in ticks; the pairs must live as long as the file.
   void set_session(const SessionPair* pairs, std::size_t count, std::uint64_t began);
+  // Once more, where it has something new to say.
+  void repeat_session() { add_session(); }
   // The names that the file does not have yet.
   void add_names(const Names& names);
   // How many records of a thread are in the file, once what the file must know of the thread is there. add_names()

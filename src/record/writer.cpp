@@ -7,6 +7,7 @@
 
 #include "record/recorder_state.h"
 #include "record/session_pairs.h"
+#include "record/step_times.h"
 #include "record/thread_state.h"
 
 namespace telltale::record {
@@ -115,10 +116,19 @@ void Writer::close_down() {
     pool.for_each_thread(
         [&](ThreadState& thread, BufferPool::Partial) { file_.add_open_scopes(thread, now.ticks, UINT64_MAX, names); });
     file_.add_calibration(now);
+    tell_of_unrecorded_steps();
     file_.finish(end_reason_);
     files_.fetch_add(file_.error() == 0 ? 1 : 0, std::memory_order_relaxed);
   }
   note_progress();
+}
+
+// Steps that ran since the session described itself.
+void Writer::tell_of_unrecorded_steps() {
+  if (unrecorded_steps.text()[0] == '\0') return;
+  pairs_.describe(settings_, number_, first_calibration_, names);
+  file_.set_session(pairs_.begin(), pairs_.size(), settings_.began);
+  file_.repeat_session();
 }
 
 void Writer::write_full_buffers() {

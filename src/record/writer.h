@@ -46,6 +46,7 @@ class Writer {
   static void* run(void* self);
   void loop();
   void close_down();
+  void tell_of_unrecorded_steps();
   void write_full_buffers();
   void write_partial_buffers();
   void make_room();

@@ -35,8 +35,9 @@ class ACommand(Kineto):
         self.assertEqual(self.written(), ["run.json"])
         self.assertEqual((self.runs / "run.json").read_bytes(), self.trace.read_bytes())
         settings = dict(line.split("=", 1) for line in done.stdout.splitlines())
-        # One step is left alone and one warms up; the profiler counts from zero, and starts where a step ends.
-        self.assertEqual(settings["PROFILE_START_ITERATION"], "1")
+        # One step is left alone, seven are timed and one warms up; the profiler counts from zero, and starts where a step
+        # ends.
+        self.assertEqual(settings["PROFILE_START_ITERATION"], "8")
         self.assertEqual(settings["ACTIVITIES_WARMUP_ITERATIONS"], "1")
         self.assertEqual(settings["ACTIVITIES_ITERATIONS"], "5")
         self.assertEqual(settings["PROFILE_REPORT_INPUT_SHAPES"], "true")

@@ -73,6 +73,49 @@ class OurAdapter(Torch):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2 * 5)
 
+    def step_of(self, name):
+        done = self.run_it("analyze", name, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        return answer["step"], answer["steps"]
+
+    def test_measures_a_step_on_those_that_it_leaves_out(self):
+        done = self.record("--engine", "telltale", "-o", "run.tell", "--", sys.executable, self.script, 40)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # Six steps of 120 are left out, from the 23rd on.
+        self.assertEqual(self.calls("run.tell", "aten::addmm"), 2 * (40 - 6))
+        self.assertEqual([step["index"] for step in self.info("run.tell")["steps"]], [*range(22), *range(28, 40)])
+        self.assertRegex(done.stderr, r"A step takes [\d.]+ ms, measured over [345] unrecorded steps")
+        self.assertIn("The recorder paused for 6 steps", done.stderr)
+        step, steps = self.step_of("run.tell")
+        self.assertEqual((step["unobserved_source"], step["count"]), ("measured", 40 - 6 - 2))
+        self.assertGreater(step["unobserved_low_ns"], 10_000_000)  # so long it sleeps in each
+        # The pause is no idle time: the steps around it follow each other.
+        before, after = (each for each in steps if each["index"] in (21, 28))
+        self.assertEqual(before["start_ns"] + before["duration_ns"], after["start_ns"])
+
+        written = self.run_it("convert", "run.tell", "-o", "run.json")
+        self.assertEqual(written.returncode, 0, written.stderr)
+        self.assertEqual(self.names_in_json(self.folder / "run.json").count("UnrecordedStep"), 6)
+        self.assertEqual(self.step_of("run.json")[0], step)
+
+    def test_leaves_nothing_out_when_it_must_not(self):
+        done = self.record("--engine", "telltale", "--no-pauses", "-o", "run.tell", "--", sys.executable, self.script,
+                           40)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(self.info("run.tell")["steps"]), 40)
+        self.assertNotEqual(self.step_of("run.tell")[0]["unobserved_source"], "measured")
+
+    def test_measures_steps_after_those_that_were_asked_for(self):
+        done = self.record("--engine", "telltale", "--steps", 5, "-o", "run.json", "--", sys.executable, self.script, 20)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = json.loads((self.folder / "run.json").read_text())["unrecorded_steps"]
+        self.assertEqual([(each["when"], each["first"], len(each["took_ns"])) for each in told],
+                         [("before", 0, 2), ("after", 7, 13)])
+        step, _ = self.step_of("run.json")
+        self.assertEqual((step["unobserved_source"], step["count"]), ("measured", 5))
+        self.assertGreater(step["unobserved_low_ns"], 10_000_000)
+
     def test_a_killed_process_leaves_what_it_did(self):
         process = self.start(PROGRAM, "record", "--engine", "telltale", "-o", "run.tell", "--", sys.executable, "-c",
                              "import os; print(os.getpid(), flush=True)\n" + TRAIN, FOR_EVER, stdout=-1, stderr=-1)
@@ -106,6 +149,7 @@ class PyTorchsProfiler(Torch):
         self.assertEqual((done.returncode, done.stdout), (0, "training\n"), done.stderr)
         self.assertEqual(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2 * (3 + 1))
         self.assertIn("run.json · no GPU · 3 steps", done.stderr)
+        self.assertRegex(done.stderr, r"A step takes [\d.]+ ms, measured over \d+ unrecorded steps")
         self.assertTrue(self.info("run.json")["recorded"]["shapes"])
 
     def test_a_process_that_ends_too_early_waits_for_its_trace(self):

@@ -38,8 +38,22 @@ telltale_schedule schedule_of(const nb::dict& words) {
   return schedule;
 }
 
+nb::object* toggled = nullptr;  // what to call, under the GIL; never freed, for steps that end after all else has
+
+// Called by whatever thread ends a step, which need not hold the GIL, nor be one of Python's.
+void on_toggle(int is_recording, void*) {
+  if (Py_IsInitialized() == 0) return;
+  const nb::gil_scoped_acquire held;
+  if (toggled == nullptr || toggled->is_none()) return;
+  try {
+    (*toggled)(is_recording != 0);
+  } catch (nb::python_error& error) {  // the user's program must not notice
+    error.discard_as_unraisable("telltale");
+  }
+}
+
 void start(const std::string& path, const nb::dict& schedule, std::uint64_t memory_limit, bool own_file_after_fork,
-           bool quiet) {
+           bool quiet, bool pauses, const nb::object& when_toggled) {
   telltale_options options;
   telltale_default_options(&options, sizeof options);
   options.path = path.c_str();
@@ -48,6 +62,10 @@ void start(const std::string& path, const nb::dict& schedule, std::uint64_t memo
   if (memory_limit > 0) options.memory_limit = memory_limit;
   options.fork_mode = own_file_after_fork ? TELLTALE_FORK_OWN_FILE : TELLTALE_FORK_SILENT;
   options.quiet = quiet ? 1 : 0;
+  options.pauses = pauses ? 1 : 0;
+  options.on_toggle = on_toggle;
+  if (toggled == nullptr) toggled = new nb::object();
+  *toggled = when_toggled;
   const nb::gil_scoped_release released;
   count_recording();
   check(telltale_start(&options));
@@ -129,8 +147,10 @@ NB_MODULE(_recorder, m) {
   using namespace telltale::python;
   m.doc() = "The recorder: sessions and scopes.";
   m.def("start", &start, nb::arg("path"), nb::kw_only(), nb::arg("schedule") = nb::dict(), nb::arg("memory_limit") = 0,
-        nb::arg("own_file_after_fork") = false, nb::arg("quiet") = false,
-        "Starts a session. A RuntimeError says why it cannot.");
+        nb::arg("own_file_after_fork") = false, nb::arg("quiet") = false, nb::arg("pauses") = false,
+        nb::arg("on_toggle") = nb::none(),
+        "Starts a session. A RuntimeError says why it cannot. on_toggle is called with False before steps are left "
+        "unrecorded, and with True after they are recorded again.");
   m.def("stop", &stop, "Ends the session; its file is complete then.");
   m.def("step", [] { check(telltale_step()); }, "Ends a step and begins the next one, as the session's schedule says.");
   m.def("is_recording", [] { return telltale_is_recording() != 0; }, "Whether something is recorded now.");

@@ -246,6 +246,7 @@ void start_python_calls(CallOptions options) {
   tracer.options = std::move(options);
   tracer.calls = 0;
   tracer.is_active = true;
+  count_recording();  // calls that other threads began before a pause are over
   begin_open_calls();
   add_hooks();
 }

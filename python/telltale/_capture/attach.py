@@ -42,7 +42,12 @@ def after_torch(values: dict[str, Any]) -> None:
     told = Attachment(values)
     wanted = Wanted(shapes=told.shapes, memory=told.memory, stacks=told.stacks, modules=True, find_steps=True)
     recording = Recording(
-        told.path, wanted, schedule=told.schedule, memory_limit=told.memory_limit or 0, own_file_after_fork=True
+        told.path,
+        wanted,
+        schedule=told.schedule,
+        memory_limit=told.memory_limit or 0,
+        own_file_after_fork=True,
+        pauses=told.pauses and not told.memory,  # what is allocated in a pause may be freed behind it
     )
     if not (told.schedule or told.seconds):
         # Its first steps warm up, which src/answers/chosen_steps.h takes into account.

@@ -18,8 +18,11 @@ from telltale._capture.source import Wanted
 class ModuleWatch:
     """Calls of modules: one scope each."""
 
+    stops_for_pauses = True
+
     def __init__(self) -> None:
         self._hooks: list[Any] = []
+        self._has_begun = False
 
     def start(self, wanted: Wanted) -> None:
         if not wanted.modules:
@@ -40,7 +43,9 @@ class ModuleWatch:
 
         # The compiler warns of hooks like ours, which the user knows nothing of.
         warnings.filterwarnings("ignore", message="Using `torch.compile.* when there are global hooks on modules")
-        _recorder.forget_modules()
+        if not self._has_begun:
+            _recorder.forget_modules()
+        self._has_begun = True
         self._hooks = [
             module.register_module_forward_pre_hook(begin),
             module.register_module_forward_hook(end, always_call=True),
@@ -61,6 +66,8 @@ def _on_collection(phase: str, info: dict[str, Any]) -> None:
 
 class CollectionWatch:
     """Garbage collections: one scope each."""
+
+    stops_for_pauses = False
 
     def start(self, _wanted: Wanted) -> None:
         if _on_collection not in gc.callbacks:

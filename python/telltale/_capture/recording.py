@@ -17,7 +17,12 @@ from telltale._inject.telltale_say import say, say_once
 
 
 class OperatorWatch:
-    """Operators, annotations, memory, collectives and steps of PyTorch, through the adapter."""
+    """Operators, annotations, memory, collectives and steps of PyTorch, through the adapter.
+
+    It finds where steps end, and so when a pause does; operators it leaves alone in one by itself.
+    """
+
+    stops_for_pauses = False
 
     def __init__(self) -> None:
         self._adapter: Adapter | None = None
@@ -41,17 +46,20 @@ class OperatorWatch:
 class PythonCallWatch:
     """Calls of Python functions."""
 
+    stops_for_pauses = True
+
     def __init__(self) -> None:
         self._is_started = False
+        self._recorded = 0
 
     def start(self, wanted: Wanted) -> None:
-        if wanted.stacks:
-            _recorder.start_python_calls(_path_prefixes(), _own_folder(), wanted.python_call_budget)
+        if wanted.stacks and self._recorded < wanted.python_call_budget:
+            _recorder.start_python_calls(_path_prefixes(), _own_folder(), wanted.python_call_budget - self._recorded)
             self._is_started = True
 
     def stop(self) -> None:
         if self._is_started:
-            _recorder.stop_python_calls()
+            self._recorded += _recorder.stop_python_calls()
             self._is_started = False
 
 
@@ -70,6 +78,7 @@ class Recording:
         schedule: dict[str, int] | None = None,
         memory_limit: int = 0,
         own_file_after_fork: bool = False,
+        pauses: bool = False,
     ) -> None:
         self.path = path
         self.wanted = wanted
@@ -77,6 +86,8 @@ class Recording:
             "schedule": schedule or {},
             "memory_limit": memory_limit,
             "own_file_after_fork": own_file_after_fork,
+            "pauses": pauses,
+            "on_toggle": self._follow,
         }
         self._sources = [source() for source in SOURCES]
         self._is_started = False
@@ -90,8 +101,22 @@ class Recording:
         self._tell_about_process()
         _recorder.start(self.path, **self._session)
         self._is_started = True
+        is_recording = _recorder.is_recording()
         for source in self._sources:
-            source.start(self.wanted)
+            if is_recording or not source.stops_for_pauses:
+                source.start(self.wanted)
+
+    def _follow(self, is_recording: bool) -> None:
+        """Steps are left unrecorded from here on, or are recorded again."""
+        if not self._is_started:
+            return
+        for source in self._sources if is_recording else reversed(self._sources):
+            if not source.stops_for_pauses:
+                continue
+            if is_recording:
+                source.start(self.wanted)
+            else:
+                source.stop()
 
     def toggle_operators(self, is_on: bool) -> None:
         """Leaves operators out for a while, or takes them in again; the rest goes on."""

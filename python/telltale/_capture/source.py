@@ -20,7 +20,12 @@ class Wanted:
 
 class Source(Protocol):
     """One way to learn what the process does. Started once the recorder has begun, stopped before it ends; each looks
-    itself whether it is wanted. A source that was not started may be stopped."""
+    itself whether it is wanted. A source that was not started may be stopped.
+
+    One that costs something even where nothing is recorded stops for steps that are left unrecorded, and starts again.
+    """
+
+    stops_for_pauses: bool
 
     def start(self, wanted: Wanted, /) -> None: ...
 

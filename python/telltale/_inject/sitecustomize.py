@@ -14,7 +14,7 @@ _text = os.environ.get("TELLTALE_ATTACH")
 if _text and sys.version_info >= (3, 8):
     try:
         sys.meta_path.insert(0, __import__("telltale_watch").TorchWatch(_text))
-        for _module in ("telltale_watch", "telltale_attachment", "telltale_say"):
+        for _module in ("telltale_watch", "telltale_attachment", "telltale_say", "telltale_steps"):
             del sys.modules[_module]
     except ImportError as _error:
         sys.stderr.write("telltale: nothing is recorded in this process: %s\n" % _error)  # noqa: UP031

@@ -14,6 +14,7 @@ VARIABLE = "TELLTALE_ATTACH"
 
 # Marks that the process sets …
 TORCH = "torch"  # it is about to import torch
+STEPS = "steps"  # what steps took in it, as JSON; see telltale_steps.py
 KINETO = "kineto"  # our adapter does not work in it, so that PyTorch's profiler will ask what to record
 # … and that the command sets.
 TOLD = "told"  # PyTorch's profiler was asked for a trace, which is not there yet
@@ -35,6 +36,8 @@ class Attachment:
         self.stacks = bool(values.get("stacks"))
         self.memory = bool(values.get("memory"))
         self.memory_limit = values.get("memory_limit")  # type: int | None
+        self.pauses = bool(values.get("pauses"))
+        self.warmup = int(values.get("warmup") or 0)
 
     @staticmethod
     def from_text(text: str) -> "Attachment":
@@ -44,11 +47,17 @@ class Attachment:
 
     def set_mark(self, mark: str) -> None:
         """With the rank of this process in it; forked children leave their own."""
+        self.write_mark(mark, os.environ.get("RANK", ""))
+
+    def write_mark(self, mark: str, text: str) -> None:
+        """With a text in it, all at once."""
         if not self.marks:
             return
+        path = self._path_of(mark)
         try:
-            with open(self._path_of(mark), "w", encoding="utf-8") as file:
-                file.write(os.environ.get("RANK", ""))
+            with open(f"{path}.new", "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(f"{path}.new", path)
         except OSError:
             pass
 

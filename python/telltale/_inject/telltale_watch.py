@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
     from telltale._inject.telltale_attachment import KINETO, RECORDING, TOLD, TORCH, Attachment
     from telltale._inject.telltale_say import say
+    from telltale._inject.telltale_steps import StepTimer
 else:
     from telltale_attachment import KINETO, RECORDING, TOLD, TORCH, Attachment
     from telltale_say import say
+    from telltale_steps import StepTimer
 
 
 def _attach_module(attachment: Attachment) -> "Any":
@@ -122,6 +124,9 @@ class TorchWatch:
             elif attachment.marks:
                 import atexit
 
+                timer = StepTimer(attachment)
+                timer.start()
                 atexit.register(_let_profiler_finish, attachment)
+                atexit.register(timer.end)  # before that: the steps that are counted there are none
         except Exception as error:  # nothing of ours may break the user's program
             say(f"nothing is recorded in process {os.getpid()}: {error}")

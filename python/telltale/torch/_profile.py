@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 import torch.profiler
-from torch.profiler import ProfilerActivity
+from torch.profiler import ProfilerAction, ProfilerActivity
 
 import telltale
 from telltale import _recorder
@@ -21,8 +21,12 @@ from telltale.torch import _memory_timeline
 from telltale.torch._cycle import Cycle, RecordedProfile
 from telltale.torch._files import RecordingFiles
 from telltale.torch._reader import core
+from telltale.torch._step_times import StepTimes
 
 _SCHEMA_VERSION = 1  # of Kineto's JSON
+_UNRECORDED_STEPS = "unrecorded_steps"
+# Values of recordings are kept for ever: after so many cycles what is known of steps stays as it is.
+_MOST_TOLD = 16
 
 
 class _Recorded(torch.profiler._KinetoProfile):
@@ -40,6 +44,8 @@ class _Recorded(torch.profiler._KinetoProfile):
         self._files: RecordingFiles | None = None
         self._user_metadata: dict[str, str] = {}
         self._json_is_of: Any = None
+        self._step_times = StepTimes()
+        self._told = 0
         super().__init__(**arguments)
         self._is_ours = self._can_record()
 
@@ -88,6 +94,18 @@ class _Recorded(torch.profiler._KinetoProfile):
             )
         self.profiler._prepare_trace()
         return None
+
+    def start_trace(self) -> None:
+        """Tells the recording what steps took that were left alone before it."""
+        self._tell_of_steps()
+        super().start_trace()
+        if not self._is_ours and self._step_times.text() != "[]":
+            super().add_metadata_json(_UNRECORDED_STEPS, self._step_times.text())
+
+    def _tell_of_steps(self) -> None:
+        if self._is_ours and self._told < _MOST_TOLD:
+            self._told += 1
+            _recorder.metadata(_UNRECORDED_STEPS, self._step_times.text())
 
     def _let_go_of_last_cycle(self) -> None:
         if self._keep_all_cycles:
@@ -200,6 +218,18 @@ class profile(_Recorded, torch.profiler.profile):
     keep_all_cycles
         Keeps the recording of every cycle of the schedule: ``p.cycles``, ``p.save(path, cycle)``, ``p.load(cycle)``.
     """
+
+    def start(self) -> None:
+        super().start()
+        self._step_times.begin()
+
+    def step(self) -> None:
+        """Ends a step and begins the next one, as torch's does; steps that the schedule leaves alone are timed."""
+        # In its warm-up torch's own profiler is at work already.
+        quiet = (ProfilerAction.NONE, ProfilerAction.WARMUP) if self._is_ours else (ProfilerAction.NONE,)
+        self._step_times.end(self.step_num, self.current_action in quiet)
+        super().step()
+        self._step_times.begin()
 
 
 def _signature_of(wrapped: Any) -> inspect.Signature:

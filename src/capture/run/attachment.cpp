@@ -18,6 +18,8 @@ std::string_view name_of(Mark mark) {
   switch (mark) {
     case Mark::kTorch:
       return "torch";
+    case Mark::kSteps:
+      return "steps";
     case Mark::kKineto:
       return "kineto";
     case Mark::kTold:
@@ -60,6 +62,8 @@ std::string attachment_text(const Attachment& attachment) {
       {"stacks", attachment.stacks},
       {"memory", attachment.memory},
       {"memory_limit", value_or_null(attachment.memory_limit)},
+      {"pauses", attachment.pauses},
+      {"warmup", attachment.warmup},
   };
   return json.dump();
 }

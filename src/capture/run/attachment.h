@@ -5,6 +5,8 @@
 //    `sitecustomize` in it, and what the process is to do into TELLTALE_ATTACH, as JSON: see `Attachment`.
 // 2. The two leave each other marks: files called <mark>_<pid> in the folder `marks`, which goes when the command ends.
 //      torch      by the process: it is about to import torch. Holds the value of RANK, if that is set.
+//      steps      by the process, beside PyTorch's profiler: what its steps took, the value `timed_steps` of the trace
+//                 as JSON (src/trace/unrecorded_steps.h).
 //      kineto     by the process: our adapter does not work in it, so that PyTorch's profiler will ask what to record.
 //      told       by the command: PyTorch's profiler was asked for a trace, which is not there yet.
 //      recording  by the command: PyTorch's profiler is busy with it.
@@ -35,6 +37,8 @@ struct Attachment {
   std::optional<double> seconds;
   bool shapes = false, stacks = false, memory = false;
   std::optional<std::uint64_t> memory_limit;
+  bool pauses = false;  // steps may be left unrecorded
+  int warmup = 0;       // steps in which PyTorch's profiler is at work before it records
 };
 
 std::string attachment_text(const Attachment& attachment);
@@ -45,7 +49,7 @@ std::vector<std::string> attachment_variables(const Attachment& attachment);
 // Where, below the folder of the Python package, what processes import stands.
 std::filesystem::path injection_folder(const std::filesystem::path& package);
 
-enum class Mark { kTorch, kKineto, kTold, kRecording };
+enum class Mark { kTorch, kSteps, kKineto, kTold, kRecording };
 
 // A folder of this recording's own, with a short name: sockets, marks, configuration. Gone with all that is in it when
 // the recording ends.

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -23,6 +24,8 @@ using Clock = std::chrono::steady_clock;
 constexpr int kPollMilliseconds = 200;
 // For a process that outlives the command and has a trace to write.
 constexpr std::chrono::seconds kLongestWaitAfterEnd{20};
+// For a process that is about to tell what its steps took.
+constexpr std::chrono::seconds kLongestWaitForSteps{2};
 
 bool is_alive(int pid) { return kill(pid, 0) == 0 || errno == EPERM; }
 
@@ -54,7 +57,7 @@ class CommandRun {
         outcome.ending = *ending;
         break;
       }
-      if (options_.stops_command && !outcome.was_stopped_by_us && is_recorded()) {
+      if (options_.stops_command && !outcome.was_stopped_by_us && is_recorded() && has_timed_steps()) {
         outcome.was_stopped_by_us = true;
         child->send(SIGTERM);
       }
@@ -122,6 +125,15 @@ class CommandRun {
     return all_have_ended && (clients_.clients().empty() ? !files.empty() : clients_.all_are_recorded(Clock::now()));
   }
 
+  // Processes in which PyTorch's profiler recorded tell what steps took there when its trace is complete, and one that
+  // has no steps tells nothing.
+  bool has_timed_steps() {
+    if (!recorded_since_) recorded_since_ = Clock::now();
+    const bool all_have_told = std::ranges::all_of(
+        clients_.clients(), [this](const Client& client) { return work_.has_mark(Mark::kSteps, client.pid); });
+    return choice_.python.empty() || all_have_told || Clock::now() - *recorded_since_ > kLongestWaitForSteps;
+  }
+
   // The command has ended; processes that it leaves behind may still have something to write.
   void wait_for_pending_files(const SignalQueue& signals) {
     const auto deadline = Clock::now() + kLongestWaitAfterEnd;
@@ -175,6 +187,7 @@ class CommandRun {
   ClientList clients_;
   std::map<int, std::string> ranks_;
   EarlierFiles earlier_;
+  std::optional<Clock::time_point> recorded_since_;
 };
 
 }  // namespace

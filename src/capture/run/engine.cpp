@@ -22,6 +22,8 @@ constexpr int kOneMore = 1;
 // It keeps everything in memory until it writes, so that it gets a few steps where nothing else is
 // said.
 constexpr StepWindow kDefaultSteps = {.skipped = 4, .warmup = 2, .recorded = 5 + kOneMore};
+// Steps before those that it warms up in, for what a step takes without it: it stays slower once it has recorded.
+constexpr int kMeasuredSteps = 7;
 constexpr std::chrono::milliseconds kDefaultDuration{3000};
 
 std::string variable(const char* name) {
@@ -37,6 +39,9 @@ bool has_package(const fs::path& folder) {
 bool is_nvidia_device(const std::string& name) {
   return name.starts_with("nvidia") && name.size() > 6 && name[6] >= '0' && name[6] <= '9';
 }
+
+// In its warm-up the profiler is at work already, and in the step before it, it may be about to.
+int warmup_of(const CapturePlan& plan) { return plan.steps ? plan.steps->warmup + 1 : 1; }
 
 }  // namespace
 
@@ -78,7 +83,9 @@ Attachment attachment_for(const RecordOptions& options, const OutputName& name, 
           .shapes = options.with_shapes,
           .stacks = options.with_stacks,
           .memory = options.with_memory,
-          .memory_limit = options.memory_limit};
+          .memory_limit = options.memory_limit,
+          .pauses = options.pauses,
+          .warmup = warmup_of(capture_plan(options, {}))};
 }
 
 std::string kineto_log_file(const OutputName& name, const fs::path& work) {
@@ -101,6 +108,7 @@ CapturePlan capture_plan(const RecordOptions& options, const std::string& log_fi
     plan.steps = kDefaultSteps;
     plan.duration = kDefaultDuration;
   }
+  if (plan.steps && options.pauses && !options.schedule && !options.pid) plan.steps->skipped += kMeasuredSteps;
   return plan;
 }
 

@@ -35,14 +35,17 @@ TEST(ChosenEngine, steps_are_a_schedule) {
   const auto expected = nlohmann::json::parse(R"({
     "engine": "telltale", "path": "/runs/night_%p.tell", "package": "/opt/python", "marks": "/tmp/x",
     "schedule": {"skip_first": 0, "wait": 1, "warmup": 1, "active": 5, "repeat": 1},
-    "seconds": null, "shapes": true, "stacks": false, "memory": false, "memory_limit": null})");
+    "seconds": null, "shapes": true, "stacks": false, "memory": false, "memory_limit": null,
+    "pauses": true, "warmup": 2})");
   EXPECT_EQ(nlohmann::json::parse(text), expected);
   const auto plan = capture_plan(options, "/runs/night.json");
-  EXPECT_EQ(plan.steps->skipped, 2);
+  EXPECT_EQ(plan.steps->skipped, 2 + 7);  // of which seven are measured without it
   EXPECT_EQ(plan.steps->warmup, 1);
   EXPECT_EQ(plan.steps->recorded, 6);  // so that five are whole
   EXPECT_FALSE(plan.duration);
   EXPECT_TRUE(plan.with_shapes);
+  options.pauses = false;
+  EXPECT_EQ(capture_plan(options, "/runs/night.json").steps->skipped, 2);
 }
 
 TEST(ChosenEngine, a_schedule_is_taken_as_it_is) {

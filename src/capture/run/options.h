@@ -31,6 +31,7 @@ struct RecordOptions {
   bool with_shapes = false, with_stacks = false, with_memory = false;
   bool may_overwrite = false;
   bool stops_command = false;  // once all is recorded
+  bool pauses = true;          // steps may be left unrecorded, to measure what recording costs
   bool wants_trace = true;     // the recording that says most is read and returned
   std::string output;          // a file or a folder; empty: a file in the current folder, named after the command
 };

@@ -13,6 +13,7 @@
 #include "capture/run/attachment.h"
 #include "capture/run/engine.h"
 #include "capture/run/process_run.h"
+#include "capture/run/timed_steps.h"
 #include "formats/write_trace.h"
 
 namespace telltale::capture {
@@ -149,6 +150,8 @@ Result<Recorded> record_command(const RecordOptions& options, const Caller& call
   if (ending.signal != 0 && !outcome->was_stopped_by_us)
     caller.say(fmt::format("the command was ended by signal {} ({})", ending.signal, strsignal(ending.signal)));
   if (outcome->files.empty()) caller.say(outcome->why_nothing);
+  for (const RecordedFile& file : outcome->files)
+    if (file.path.extension() == ".json") add_timed_steps(file.path, work.text_of_mark(Mark::kSteps, file.pid));
   Delivery(*name, options, caller).deliver_all(outcome->files, recorded);
   return recorded;
 }
