@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import gc
 import itertools
+import json
 import os
 import random
+import tempfile
 import threading
+import time
 import unittest
 import warnings
 from typing import Any
@@ -100,6 +103,38 @@ class Schedules(unittest.TestCase):
 
     def test_that_accumulate(self) -> None:
         self.assert_same(telltale.torch.schedule(wait=1, warmup=1, active=1, repeat=2), 7, acc_events=True)
+
+
+class UnrecordedSteps(unittest.TestCase):
+    def run_steps(self, wait: int, steps: int) -> Any:
+        schedule = telltale.torch.schedule(wait=wait, warmup=1, active=3, repeat=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with telltale.torch.profile(activities=[telltale.torch.ProfilerActivity.CPU], schedule=schedule) as profile:
+                for _ in range(steps):
+                    torch.ones(2)
+                    time.sleep(0.002)
+                    profile.step()
+        return profile
+
+    def test_before_a_cycle_are_what_a_step_is_measured_on(self) -> None:
+        profile = self.run_steps(8, 12)
+        step = profile.analyze().step
+        # Nine steps before, of which two warm up; of the rest the later half or five.
+        self.assertEqual((step.unobserved_source, step.count), ("measured", 3))
+        self.assertIn(step.unrecorded_steps, (3, 4, 5))
+        self.assertGreater(step.unobserved_low_ns, 2_000_000)  # so long it sleeps in each
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.json")
+            profile.export_chrome_trace(path)
+            with open(path, encoding="utf-8") as file:
+                [stretch] = json.load(file)["unrecorded_steps"]
+            self.assertEqual((stretch["when"], stretch["first"], len(stretch["took_ns"])), ("before", 0, 9))
+            self.assertEqual(telltale.load(path).analyze().step.unobserved_source, "measured")
+
+    def test_of_one_profile_are_not_those_of_the_next(self) -> None:
+        self.run_steps(8, 12)
+        self.assertNotEqual(self.run_steps(0, 4).analyze().step.unobserved_source, "measured")
 
 
 class Cycles(unittest.TestCase):

@@ -50,6 +50,7 @@ class _Recorded(torch.profiler._KinetoProfile):
         self._is_ours = self._can_record()
 
     profiler: Any
+    _has_told = False  # any profile, of any steps: the next one must take that back
 
     def _can_record(self) -> bool:
         if ProfilerActivity.CPU not in self.activities:
@@ -103,9 +104,12 @@ class _Recorded(torch.profiler._KinetoProfile):
             super().add_metadata_json(_UNRECORDED_STEPS, self._step_times.text())
 
     def _tell_of_steps(self) -> None:
-        if self._is_ours and self._told < _MOST_TOLD:
-            self._told += 1
-            _recorder.metadata(_UNRECORDED_STEPS, self._step_times.text())
+        told = self._step_times.text()
+        if not self._is_ours or self._told >= _MOST_TOLD or (told == "[]" and not _Recorded._has_told):
+            return
+        self._told += 1
+        _Recorded._has_told = True
+        _recorder.metadata(_UNRECORDED_STEPS, told)
 
     def _let_go_of_last_cycle(self) -> None:
         if self._keep_all_cycles:
