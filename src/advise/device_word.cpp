@@ -22,6 +22,9 @@ bool is_whole_word(std::string_view text, std::size_t at) {
 
 std::string with_device_word(std::string text, std::string_view word) {
   if (word == kGpu) return text;
+  constexpr std::string_view kCuda = "CUDA ", kGraph = "CUDA graph";
+  for (std::size_t at = text.find(kGraph); at != std::string::npos; at = text.find(kGraph))
+    text.erase(at, kCuda.size());
   for (std::size_t at = text.find(kGpu); at != std::string::npos; at = text.find(kGpu, at + 1)) {
     if (!is_whole_word(text, at)) continue;
     const bool is_first = begins_a_sentence(text, at);

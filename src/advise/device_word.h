@@ -9,7 +9,7 @@
 namespace telltale {
 
 // A text that speaks of GPUs, with another word for them: "The GPU waits for 2 GPUs" becomes "The device waits for 2
-// devices".
+// devices". CUDA graphs are graphs there.
 std::string with_device_word(std::string text, std::string_view word);
 
 }  // namespace telltale

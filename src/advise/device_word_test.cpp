@@ -10,6 +10,7 @@ TEST(DeviceWord, takes_the_place_of_gpu_and_of_nothing_longer) {
   EXPECT_EQ(with_device_word("GPU memory is full. GPU work waits.", "device"),
             "Device memory is full. Device work waits.");
   EXPECT_EQ(with_device_word("the GPU's own GPUDirect", "device"), "the device's own GPUDirect");
+  EXPECT_EQ(with_device_word("one CUDA graph, two CUDA graphs", "device"), "one graph, two graphs");
   EXPECT_EQ(with_device_word("The GPU waits", "GPU"), "The GPU waits");
 }
 

@@ -5,6 +5,7 @@
 
 #include "advise/patterns/device_memory.h"
 #include "advise/rule.h"
+#include "analysis/device_maker.h"
 #include "base/amounts.h"
 
 namespace telltale {
@@ -63,8 +64,9 @@ std::vector<Finding> find(const Facts& facts) {
     if (!of_one_kind.empty())
       made.push_back(fmt::format("{} {}", name, how_often(static_cast<double>(of_one_kind.size()) / facts.steps())));
   };
-  add("cudaMalloc", calls.allocations);
-  add("cudaFree", calls.frees);
+  const bool is_hip = maker_of_devices(facts.trace) == DeviceMaker::kAmd;
+  add(is_hip ? "hipMalloc" : "cudaMalloc", calls.allocations);
+  add(is_hip ? "hipFree" : "cudaFree", calls.frees);
   finding.explanation = fmt::format("A step calls {}, which takes {} as recorded.", listed(made),
                                     format_time(static_cast<Nanoseconds>(static_cast<double>(taken) / facts.steps())));
   finding.saving = saving_around(facts, likely, kUncertainty);

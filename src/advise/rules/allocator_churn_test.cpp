@@ -29,6 +29,13 @@ TEST(AllocatorChurnRule, of_what_allocations_take_one_half_is_the_recorders) {
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 8, "step"}));
 }
 
+TEST(AllocatorChurnRule, names_the_calls_of_the_devices_maker) {
+  Trace trace = training(0, 2, true);
+  trace.metadata.emplace_back("hip_runtime_version", "60443483");
+  EXPECT_EQ(findings_of(trace, "allocator_churn").at(0).explanation,
+            "A step calls hipMalloc once and hipFree once, which takes 3.00 ms as recorded.");
+}
+
 TEST(AllocatorChurnRule, frees_in_every_step_mean_that_the_cache_is_emptied) {
   const std::vector<Finding> findings = findings_of(training(0, 2, true), "allocator_churn");
   ASSERT_EQ(findings.size(), 1);
