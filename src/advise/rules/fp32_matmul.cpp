@@ -58,8 +58,8 @@ Rule rules::fp32_matmul() {
        .needs = "CUDA activities; shapes for the roofline.",
        .saving = "The steps are replayed with each product at what TF32 reaches of the GPU's peak or, if that takes "
                  "longer, of its bandwidth; without shapes, at the share of the time that remained in other programs.",
-       .held = "In 4 programs the median error was 0.9 points of the step and the largest 4 (encoder_in_fp32: "
-               "predicted 58, measured 63).",
+       .held = "In 6 programs the median error was 0.9 points of the step and the largest 4 (messages_along_edges: "
+               "predicted 32, measured 28; recorded without stacks, 2: the host is taken to be slower than it is).",
        .fixes = {"tf32"}},
       find};
 }
