@@ -55,6 +55,39 @@ std::ptrdiff_t lines_with(const std::string& text, std::string_view part) {
   return count;
 }
 
+// Steps of 1 ms; the recorder pauses for four of 2 ms between the third and the fourth.
+Trace paused_trace() {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  Nanoseconds time = 0;
+  for (int step = 0; step < 6; ++step) {
+    for (int paused = 0; step == 3 && paused < 4; ++paused, time += 2'000'000)
+      sketch.event(thread, Kind::kAnnotation, "UnrecordedStep", time, time + 2'000'000);
+    sketch.event(thread, Kind::kAnnotation, fmt::format("ProfilerStep#{}", step), time, time + 1'000'000);
+    sketch.op(thread, "op", time, time + 1'000'000);
+    time += 1'000'000;
+  }
+  return sketch.build();
+}
+
+TEST(Analyze, takes_steps_around_a_pause_as_following_each_other_and_says_so) {
+  const auto answer = analyze({.source = source_of(paused_trace())});
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->diagnosis.timing.steps.size(), 6u);
+  EXPECT_EQ(answer->diagnosis.recorded_ns, 1'000'000);
+  // The first step of a pause does not count.
+  EXPECT_EQ(answer->diagnosis.unobserved_ns, 2'000'000);
+  EXPECT_EQ(answer->diagnosis.unrecorded_steps, 3);
+  EXPECT_EQ(lines_with(answer->terminal(kStyle), "The recorder paused for 4 steps to measure what recording costs"), 1);
+}
+
+TEST(WhatIf, takes_steps_around_a_pause_as_following_each_other) {
+  const auto answer = what_if({.source = source_of(paused_trace()), .no_observer = true});
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->what_if.before.period, 1'000'000);
+  EXPECT_EQ(answer->what_if.after.period, 2'000'000);
+}
+
 TEST(Top, shows_twenty_rows_on_a_screen_and_all_elsewhere) {
   const auto answer = top({.source = source_of(recorded_trace()), .by = "operator"});
   ASSERT_TRUE(answer);
