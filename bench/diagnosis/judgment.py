@@ -16,6 +16,15 @@ TIMED_STEP_PERCENT = 3.0  # where the recorder has timed unrecorded steps
 
 
 @dataclass
+class Part:
+    """What a rule says whose finding became part of another one, because the same change mends both."""
+
+    rule: str
+    fix: str
+    likely: float
+
+
+@dataclass
 class Advice:
     """A finding, with what its fix bought when it was tried."""
 
@@ -28,6 +37,7 @@ class Advice:
     confidence: str
     source: dict[str, Any] | None
     measured: float | None  # None: nobody tried
+    parts: list[Part]
 
     @property
     def promises_time(self) -> bool:
@@ -110,24 +120,29 @@ def judge(truth: dict[str, Any], half: str, answer: dict[str, Any]) -> Verdict:
 def advice_of(finding: dict[str, Any], gains: dict[str, float]) -> Advice:
     saving, fix = finding["saving"], finding["fix"]["id"]
     return Advice(finding["rule"], finding["title"], fix, saving["low_percent"], saving["likely_percent"],
-                  saving["high_percent"], finding["confidence"], finding["source"], gains.get(fix))
+                  saving["high_percent"], finding["confidence"], finding["source"], gains.get(fix),
+                  [Part(part["rule"], part["fix"], part["saving"]["likely_percent"])
+                   for part in finding.get("parts", [])])
 
 
 def planted_of(truth: dict[str, Any], advice: list[Advice]) -> Planted | None:
     if truth["fix_id"] is None:
         return None
     planted = Planted(truth["cause"], truth["fix_id"], truth["gain_percent"], truth["clear"])
-    matches = {"rule and fix": lambda entry: entry.rule == planted.cause and entry.fix == planted.fix,
-               "rule": lambda entry: entry.rule == planted.cause,
-               "fix": lambda entry: entry.fix == planted.fix}
+    matches = {"rule and fix": lambda said: said.rule == planted.cause and said.fix == planted.fix,
+               "rule": lambda said: said.rule == planted.cause,
+               "fix": lambda said: said.fix == planted.fix}
+    # Findings first, then what is part of one.
+    all_said: list[tuple[int, Advice | Part]] = list(enumerate(advice, 1))
+    all_said += [(place, part) for place, entry in enumerate(advice, 1) for part in entry.parts]
     for found_by, is_match in matches.items():
-        place = next((place for place, entry in enumerate(advice, 1) if is_match(entry)), None)
-        if place is None:
+        place, said = next((each for each in all_said if is_match(each[1])), (None, None))
+        if place is None or said is None:
             continue
         found = advice[place - 1]
         planted.found_as, planted.found_by = place, found_by
         if found.promises_time:
-            planted.error = found.likely - planted.gain
+            planted.error = said.likely - planted.gain
             planted.is_close = abs(planted.error) <= max(CLOSE_POINTS, truth["noise_percent"])
         if truth.get("source"):
             planted.names_function = bool(found.source) and found.source["function"] == truth["source"]["function"]

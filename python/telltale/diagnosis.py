@@ -153,7 +153,7 @@ class Collective(Struct):
     device_ns: int
     """Each instant once."""
     exposed_ns: int
-    """Of that, while the device does nothing but communicate."""
+    """Of that, while the device computes nothing."""
 
 
 @dataclass(frozen=True)
@@ -162,9 +162,9 @@ class Communication(Struct):
     total_ns: int
     """Each instant once."""
     exposed_ns: int
-    """Of that, while the device does nothing but communicate."""
-    overlap_percent: float
-    """Of it that computing hides; 100 without any."""
+    """Of that, while the device computes nothing."""
+    overlap_percent: float | None
+    """Of it that computing hides; null without any."""
     collectives: tuple[Collective, ...]
     """By name, by falling time."""
 
@@ -214,6 +214,21 @@ class LaunchQueue(Struct):
     """Of the time, with at most one waiting."""
     launch_latency_ns: int
     """From the start of a call to that of its kernel, where the stream has nothing else to do; the median."""
+
+
+@dataclass(frozen=True)
+class FindingPart(Struct):
+    """What another rule found that the fix of a finding mends as well."""
+    rule: str
+    """Its rule."""
+    title: str
+    """What is wrong."""
+    explanation: str
+    """The same with its numbers."""
+    saving: Saving
+    """What ``fix`` would buy; part of what the finding's buys."""
+    fix: str
+    """The finding's fix, or ``compile`` and ``compile_graphs`` for one another."""
 
 
 @dataclass(frozen=True)
@@ -277,8 +292,10 @@ class Finding(Struct):
     """The line of the user's code."""
     fix: Fix
     """What to change."""
+    parts: tuple[FindingPart, ...]
+    """What other rules found that the same change mends, by falling saving."""
     also_explains: tuple[str, ...]
-    """Rules whose findings the same fix would mend."""
+    """Rules with another fix whose findings this one would mend."""
 
 
 @dataclass(frozen=True)

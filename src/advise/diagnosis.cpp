@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "advise/all_findings.h"
 #include "advise/device_word.h"
 #include "advise/facts.h"
 #include "advise/finding.h"
-#include "advise/rule.h"
 #include "analysis/device_maker.h"
 #include "analysis/gpu_peaks.h"
 #include "analysis/host_work.h"
@@ -136,25 +136,18 @@ void fill_percents(Saving& saving, Nanoseconds step) {
   saving.high_percent = percent_of(saving.high, step);
 }
 
-std::vector<Finding> find_all(const Facts& facts, const DiagnosisOptions& options) {
-  const auto is_wanted = [&](std::string_view rule) {
-    return options.rules.empty() || std::find(options.rules.begin(), options.rules.end(), rule) != options.rules.end();
-  };
-  std::vector<Finding> findings;
-  for (const Rule& rule : all_rules()) {
-    if (!is_wanted(rule.info.id)) continue;
-    for (Finding& finding : rule.find(facts)) {
-      if (finding.rule.empty()) finding.rule = rule.info.id;
-      finding.evidence.resize(std::min(finding.evidence.size(), Finding::kMaxEvidence));
-      findings.push_back(std::move(finding));
-    }
-  }
+std::vector<Finding> found(const Facts& facts, const DiagnosisOptions& options) {
   const auto least = static_cast<Nanoseconds>(options.least_saving_percent / 100 * static_cast<double>(facts.step));
-  findings = ranked(std::move(findings), least);
+  const std::string& device = facts.diagnosis.device_word;
+  std::vector<Finding> findings = all_findings(facts, options.rules, least);
   for (Finding& finding : findings) {
     fill_percents(finding.saving, facts.diagnosis.unobserved_ns);
     for (std::string* text : {&finding.title, &finding.explanation, &finding.fix.text})
-      *text = with_device_word(std::move(*text), facts.diagnosis.device_word);
+      *text = with_device_word(std::move(*text), device);
+    for (FindingPart& part : finding.parts) {
+      fill_percents(part.saving, facts.diagnosis.unobserved_ns);
+      for (std::string* text : {&part.title, &part.explanation}) *text = with_device_word(std::move(*text), device);
+    }
   }
   return findings;
 }
@@ -205,7 +198,7 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   const StepGraph graph(trace, diagnosis.timing, host_work);
   find_unobserved_step(trace, graph, diagnosis);
   const Facts facts(trace, diagnosis, graph, std::move(host_work), std::move(phases));
-  diagnosis.findings = find_all(facts, options);
+  diagnosis.findings = found(facts, options);
   return diagnosis;
 }
 

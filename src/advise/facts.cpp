@@ -18,6 +18,20 @@ constexpr double kShareOfDeviceBound = 0.95;
 // Dispatching an operator takes microseconds.
 constexpr Nanoseconds kLongestDispatch = 100'000;
 
+// Traces without host events tell by their kernels.
+bool is_name_of_training(std::string_view name) {
+  return name.contains("ackward") || name.contains("Optimizer.step") || name.contains("optimizer.step");
+}
+
+bool has_training(const Trace& trace, const std::vector<Phase>& phases) {
+  const auto trains = [](Phase phase) { return phase == Phase::kBackward || phase == Phase::kOptimizer; };
+  if (std::ranges::any_of(phases, trains)) return true;
+  const std::vector<bool> is_telling = names_where(trace, is_name_of_training);
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (trace.events.kind[event] != Kind::kPython && is_telling[trace.events.name[event]]) return true;
+  return false;
+}
+
 }  // namespace
 
 Facts::Facts(const Trace& recorded, const Diagnosis& diagnosed, const StepGraph& replayable,
@@ -28,7 +42,8 @@ Facts::Facts(const Trace& recorded, const Diagnosis& diagnosed, const StepGraph&
       host_work(std::move(work_by_event)),
       phases(std::move(phase_by_event)),
       launched(recorded),
-      step(std::max<Nanoseconds>(diagnosed.unobserved_ns, 1)) {
+      step(std::max<Nanoseconds>(diagnosed.unobserved_ns, 1)),
+      trains(has_training(recorded, phases)) {
   unobserved.observer = diagnosed.observer.cost;
 }
 
@@ -88,6 +103,17 @@ std::vector<EventId> events_named(const Facts& facts, Kind kind, const std::func
     if (facts.trace.events.kind[event] == kind && passes[facts.trace.events.name[event]] && facts.is_in_steps(event))
       found.push_back(event);
   return found;
+}
+
+std::vector<EventId> changed_by(const Facts& facts, const Edit& edit) {
+  const auto scale_in = [](const Edit& of, EventId event) { return of.scale.empty() ? 1.0F : of.scale[event]; };
+  const auto is_set = [](const std::vector<bool>& flags, EventId event) { return !flags.empty() && flags[event]; };
+  std::vector<EventId> changed;
+  for (EventId event = 0; event < facts.trace.events.size(); ++event)
+    if (scale_in(edit, event) < scale_in(facts.unobserved, event) || is_set(edit.is_free_of_waiting, event) ||
+        is_set(edit.is_graph_node, event))
+      changed.push_back(event);
+  return changed;
 }
 
 std::string time_and_share(const Facts& facts, Nanoseconds per_step) {

@@ -53,6 +53,7 @@ struct Facts {
   LaunchedWork launched;
   Edit unobserved;   // takes the observer's cost out: every edit of a rule starts from it
   Nanoseconds step;  // the unobserved step, never 0
+  bool trains;       // the trace has a backward pass or an optimizer's step; else the program only computes answers
 
   // What a step would take less after the edit; negative when it would take longer.
   Nanoseconds saved_by(const Edit& edit) const;
@@ -88,6 +89,9 @@ std::vector<bool> names_where(const Trace& trace, const std::function<bool(std::
 
 // Events of a kind (host events that begin in a step; device work launched in one) whose name passes, by id.
 std::vector<EventId> events_named(const Facts& facts, Kind kind, const std::function<bool(std::string_view)>& test);
+
+// The events that an edit shortens, runs in a graph or frees of waiting, by id: for Finding::reach.
+std::vector<EventId> changed_by(const Facts& facts, const Edit& edit);
 
 // A time of a step and its share of it, for sentences: "20.0 ms per step (67 %)".
 std::string time_and_share(const Facts& facts, Nanoseconds per_step);

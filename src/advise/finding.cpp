@@ -5,19 +5,26 @@
 namespace telltale {
 namespace {
 
-void note_also_explained(Finding& finding, const Finding& other) {
+bool contains(const std::vector<EventId>& events, EventId event) {
+  return std::ranges::find(events, event) != events.end();
+}
+
+void note_also_explained(Finding& finding, const std::string& rule) {
   std::vector<std::string>& names = finding.also_explains;
-  const auto add = [&](const std::string& rule) {
-    if (rule != finding.rule && std::find(names.begin(), names.end(), rule) == names.end()) names.push_back(rule);
-  };
-  add(other.rule);
-  for (const std::string& rule : other.also_explains) add(rule);
+  if (rule != finding.rule && std::ranges::find(names, rule) == names.end()) names.push_back(rule);
 }
 
 bool shares_evidence(const Finding& a, const Finding& b) {
-  return std::any_of(a.evidence.begin(), a.evidence.end(), [&](EventId event) {
-    return std::find(b.evidence.begin(), b.evidence.end(), event) != b.evidence.end();
-  });
+  return std::ranges::any_of(a.evidence, [&](EventId event) { return contains(b.evidence, event); });
+}
+
+void join(Finding& card, Finding part) {
+  for (const EventId event : part.evidence)
+    if (card.evidence.size() < Finding::kMaxEvidence && !contains(card.evidence, event)) card.evidence.push_back(event);
+  if (!card.source) card.source = std::move(part.source);
+  for (const std::string& rule : part.also_explains) note_also_explained(card, rule);
+  card.parts.push_back(
+      {std::move(part.rule), std::move(part.title), std::move(part.explanation), part.saving, std::move(part.fix.id)});
 }
 
 }  // namespace
@@ -25,6 +32,11 @@ bool shares_evidence(const Finding& a, const Finding& b) {
 std::string_view name_of(Confidence confidence) {
   constexpr std::array<std::string_view, 3> kNames = {"low", "medium", "high"};
   return kNames[static_cast<std::size_t>(confidence)];
+}
+
+bool is_one_change(std::string_view fix, std::string_view other) {
+  const auto compiles = [](std::string_view id) { return id == "compile" || id == "compile_graphs"; };
+  return fix == other || (compiles(fix) && compiles(other));
 }
 
 std::vector<Finding> ranked(std::vector<Finding> findings, Nanoseconds least) {
@@ -35,15 +47,15 @@ std::vector<Finding> ranked(std::vector<Finding> findings, Nanoseconds least) {
   });
   std::vector<Finding> kept;
   for (Finding& finding : findings) {
-    const auto same_fix = std::find_if(kept.begin(), kept.end(), [&](const Finding& other) {
-      return is_about_time(finding) && is_about_time(other) && other.fix.id == finding.fix.id;
+    const auto card = std::ranges::find_if(kept, [&](const Finding& other) {
+      return is_about_time(finding) && is_about_time(other) && is_one_change(other.fix.id, finding.fix.id);
     });
-    if (same_fix != kept.end()) {
-      note_also_explained(*same_fix, finding);
+    if (card != kept.end()) {
+      join(*card, std::move(finding));
       continue;
     }
     for (Finding& greater : kept)
-      if (is_about_time(finding) && shares_evidence(greater, finding)) note_also_explained(greater, finding);
+      if (is_about_time(finding) && shares_evidence(greater, finding)) note_also_explained(greater, finding.rule);
     kept.push_back(std::move(finding));
   }
   return kept;

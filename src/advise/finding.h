@@ -64,16 +64,30 @@ struct Fix {
   std::string code;  // a short change, lines separated by \n; "- " and "+ " where something is replaced
 };
 
+// What another rule found that the fix of a finding mends as well.
+struct FindingPart {
+  std::string rule;
+  std::string title;
+  std::string explanation;
+  Saving saving;       // of `fix` alone
+  std::string fix_id;  // the finding's, or one of its family: see is_one_change()
+};
+
 struct Finding {
   std::string rule;         // "host_sync"
   std::string title;        // "The GPU waits for the data loader"
   std::string explanation;  // a sentence or two, with its numbers
   Saving saving;
   Confidence confidence = Confidence::kMedium;
-  std::vector<EventId> evidence;  // at most kMaxEvidence, the most telling first
+  // The most telling first. A rule may give all it has, of which diagnose() keeps kMaxEvidence.
+  std::vector<EventId> evidence;
+  // All events that the fix can shorten, calls with what they contain; ascending. Empty where a rule gives it no other:
+  // then it is the rule's evidence. The saving is never more than a step takes less without any of them.
+  std::vector<EventId> reach;
   std::optional<SourceLine> source;
   Fix fix;
-  std::vector<std::string> also_explains;  // rules whose finding this one's fix would resolve as well
+  std::vector<FindingPart> parts;          // what other rules found that the same change mends, by falling saving
+  std::vector<std::string> also_explains;  // rules with another fix whose finding this one's would resolve as well
 
   static constexpr std::size_t kMaxEvidence = 8;
 };
@@ -81,9 +95,14 @@ struct Finding {
 // Or about memory, or trust.
 inline bool is_about_time(const Finding& finding) { return finding.saving.likely > 0; }
 
-// Findings that save less than `least` and more than nothing go. Of those with the same fix the one that saves most
-// stays and names the others' rules in also_explains; so do, in a finding, the rules of lesser ones whose evidence it
-// shares. By falling likely saving; what saves no time comes last, in the order given.
+// Whether two fixes are one change to the program, so that a reader hears of it once: the same fix, or torch.compile
+// with and without CUDA graphs.
+bool is_one_change(std::string_view fix, std::string_view other);
+
+// Findings that save less than `least` and more than nothing go. One change to the program is one finding: of those
+// about time with one change, the one that saves most stays and has the others as its parts, with their evidence behind
+// its own. A finding names in also_explains the rules of lesser ones with other fixes whose evidence it shares. By
+// falling likely saving; what saves no time comes last, in the order given.
 std::vector<Finding> ranked(std::vector<Finding> findings, Nanoseconds least);
 
 }  // namespace telltale

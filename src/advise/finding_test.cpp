@@ -49,9 +49,38 @@ TEST(Ranking, one_fix_is_proposed_once_by_the_rule_that_promises_most) {
   const auto ranking =
       ranked({finding("chains", "compile", 20), finding("eager", "compile", 30), finding("other", "tf32", 25)}, 0);
   EXPECT_EQ(rules_of(ranking), (Rules{"eager", "other"}));
-  EXPECT_EQ(ranking[0].also_explains, (Rules{"chains"}));
+  ASSERT_EQ(ranking[0].parts.size(), 1);
+  EXPECT_EQ(ranking[0].parts[0].rule, "chains");
+  EXPECT_EQ(ranking[0].parts[0].saving.likely, 20);
   EXPECT_EQ(ranking[0].saving.likely, 30);
-  EXPECT_TRUE(ranking[1].also_explains.empty());
+  EXPECT_TRUE(ranking[0].also_explains.empty()) << "a part is told as one";
+  EXPECT_TRUE(ranking[1].parts.empty());
+}
+
+TEST(Ranking, compiling_with_and_without_graphs_is_one_change_and_a_graph_by_hand_another) {
+  const auto ranking =
+      ranked({finding("chains", "compile", 20, {1, 2}), finding("launches", "compile_graphs", 30, {2, 3}),
+              finding("eager", "compile_graphs", 25), finding("repeats", "cuda_graph", 28)},
+             0);
+  ASSERT_EQ(rules_of(ranking), (Rules{"launches", "repeats"}));
+  ASSERT_EQ(ranking[0].parts.size(), 2);
+  EXPECT_EQ(ranking[0].parts[0].rule, "eager");
+  EXPECT_EQ(ranking[0].parts[1].rule, "chains");
+  EXPECT_EQ(ranking[0].parts[1].fix_id, "compile");
+  EXPECT_EQ(ranking[0].evidence, (std::vector<EventId>{2, 3, 1})) << "its own first, each once";
+}
+
+TEST(Ranking, a_card_takes_over_the_line_of_a_part_where_it_has_none) {
+  Finding part = finding("chains", "compile", 20);
+  part.source = SourceLine{"model.py", 9, "activation"};
+  const auto ranking = ranked({finding("eager", "compile", 30), part}, 0);
+  EXPECT_EQ(ranking.at(0).source, part.source);
+}
+
+TEST(Ranking, a_card_shows_no_more_evidence_than_a_reader_wants) {
+  const auto ranking =
+      ranked({finding("eager", "compile", 30, {1, 2, 3, 4, 5, 6}), finding("chains", "compile", 20, {7, 8, 9, 10})}, 0);
+  EXPECT_EQ(ranking.at(0).evidence.size(), Finding::kMaxEvidence);
 }
 
 TEST(Ranking, findings_without_a_saving_are_no_duplicates_of_one_another) {
@@ -74,7 +103,7 @@ TEST(Ranking, what_a_dropped_duplicate_explained_is_passed_on_and_no_rule_names_
   duplicate.also_explains = {"norms", "eager"};
   const auto ranking = ranked({finding("eager", "compile", 30, {1}), duplicate}, 0);
   ASSERT_EQ(rules_of(ranking), (Rules{"eager"}));
-  EXPECT_EQ(ranking[0].also_explains, (Rules{"chains", "norms"}));
+  EXPECT_EQ(ranking[0].also_explains, (Rules{"norms"}));
 }
 
 TEST(Ranking, of_nothing_is_nothing) { EXPECT_TRUE(ranked({}, 10).empty()); }

@@ -1,5 +1,6 @@
 // Every sentence that a rule can say, in one place, so that people read them: testing/sentences.golden has the findings
-// about all samples beside the rules' tests.
+// about all samples beside the rules' tests, as they are and, where that reads differently, as part of training.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -24,11 +25,38 @@ std::string text_of(const Finding& finding) {
   return text + "\n";
 }
 
+// The same program with an optimizer, on a thread that does nothing else.
+Trace in_training(Trace trace) {
+  Track track;
+  track.first_event = static_cast<EventId>(trace.events.size());
+  track.event_count = 1;
+  trace.tracks.push_back(track);
+  trace.events.start.push_back(0);
+  trace.events.duration.push_back(0);
+  trace.events.name.push_back(trace.strings.intern("Optimizer.step#SGD.step"));
+  trace.events.kind.push_back(Kind::kAnnotation);
+  trace.events.track.push_back(static_cast<TrackId>(trace.tracks.size() - 1));
+  trace.events.parent.push_back(kNoEvent);
+  trace.events.cause.push_back(kNoEvent);
+  return trace;
+}
+
+std::string text_of_all(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) text += text_of(finding);
+  return text;
+}
+
 std::string text_of_all_samples() {
   std::string text;
+  const auto add = [&](const RuleSample& sample, std::string_view kind, const std::string& said) {
+    text += fmt::format("{}# {}: {}{}\n{}", text.empty() ? "" : "\n", sample.rule, sample.program, kind, said);
+  };
   for (const RuleSample& sample : rule_samples()) {
-    text += (text.empty() ? "# " : "\n# ") + sample.rule + ": " + sample.program + "\n";
-    for (const Finding& finding : findings_of(sample.draw(), sample.rule)) text += text_of(finding);
+    const std::string said = text_of_all(findings_of(sample.draw(), sample.rule));
+    const std::string said_of_training = text_of_all(findings_of(in_training(sample.draw()), sample.rule));
+    add(sample, "", said);
+    if (said_of_training != said) add(sample, ", in training", said_of_training);
   }
   return text;
 }
@@ -74,6 +102,17 @@ TEST(Sentences, of_findings_are_good_english) {
       expect_sentence(finding.explanation);
       expect_sentence(finding.fix.text);
     }
+  }
+}
+
+// What a program that only computes answers has nothing of. A loader may load for both.
+TEST(Sentences, about_serving_have_no_words_of_training) {
+  const std::regex of_training(R"(learning rate|\bloss\b|gradient|backward|[Oo]ptimizer|\btrain|DataLoader\(data,)");
+  for (const RuleSample& sample : rule_samples()) {
+    const KnownTrace known(sample.draw());
+    if (known.facts.trains) continue;
+    const std::string said = text_of_all(findings_of(known.trace, sample.rule));
+    EXPECT_FALSE(std::regex_search(said, of_training)) << sample.rule << ": " << sample.program << "\n" << said;
   }
 }
 

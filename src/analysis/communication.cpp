@@ -97,14 +97,16 @@ std::map<DeviceId, std::vector<Collective>> collectives_by_device(const Trace& t
   return by_device;
 }
 
-// When the device does anything but communicate.
-std::vector<Interval> other_work(const Trace& trace, DeviceId device) {
+// When the device computes. Copies do not: they hide no communication, and often belong to it.
+std::vector<Interval> computing(const Trace& trace, DeviceId device) {
   CollectiveFinder finder(trace);
   std::vector<Interval> other;
   for (const Track& track : trace.tracks) {
     if (track.device != device) continue;
     for_each_device_work(trace, track, [&](EventId event) {
-      if (!finder.find(event)) other.push_back({trace.events.start[event], trace.events.end(event)});
+      const Kind kind = trace.events.kind[event];
+      if (kind != Kind::kMemcpy && kind != Kind::kMemset && !finder.find(event))
+        other.push_back({trace.events.start[event], trace.events.end(event)});
     });
   }
   return united(std::move(other));
@@ -143,8 +145,8 @@ CollectiveRow row_of(const Trace& trace, const std::vector<Collective>& calls, c
 
 }  // namespace
 
-double Communication::overlap_percent() const {
-  if (total_ns <= 0) return 100;
+std::optional<double> Communication::overlap_percent() const {
+  if (total_ns <= 0) return {};
   return 100 * static_cast<double>(total_ns - exposed_ns) / static_cast<double>(total_ns);
 }
 
@@ -161,7 +163,7 @@ Communication communication(const Trace& trace, const StepTiming& timing) {
   if (longest == 0) return result;
 
   const std::vector<Collective>& collectives = by_device[result.device];
-  const std::vector<Interval> other = other_work(trace, result.device);
+  const std::vector<Interval> other = computing(trace, result.device);
   const auto steps = static_cast<Nanoseconds>(timing.steps.size());
   result.total_ns = longest / steps;
   result.exposed_ns = length_outside(united_times(trace, collectives), other) / steps;

@@ -22,11 +22,11 @@ struct CollectiveRow {
 };
 
 struct Communication {
-  DeviceId device = kHost;          // the one that communicates most; kHost when none does
-  Nanoseconds total_ns = 0;         // a step, each instant once
-  Nanoseconds exposed_ns = 0;       // of it, while the device does nothing but communicate
-  std::vector<CollectiveRow> rows;  // by falling time
-  double overlap_percent() const;   // 100 when nothing is exposed, also without communication
+  DeviceId device = kHost;                        // the one that communicates most; kHost when none does
+  Nanoseconds total_ns = 0;                       // a step, each instant once
+  Nanoseconds exposed_ns = 0;                     // of it, while the device computes nothing
+  std::vector<CollectiveRow> rows;                // by falling time
+  std::optional<double> overlap_percent() const;  // of it that computing hides; nothing without communication
 };
 
 // Of what the timing's steps launched.

@@ -79,7 +79,8 @@ std::string evidence_of(const Finding& finding, const Trace& trace) {
 
 std::string finding_item(const Finding& finding, std::size_t number, double widest, const Trace& trace) {
   std::string about;
-  for (const std::string& part : {finding.explanation, finding.fix.text, also_explains_text(finding)}) {
+  for (const std::string& part :
+       {finding.explanation, parts_text(finding), finding.fix.text, also_explains_text(finding)}) {
     if (!part.empty()) about += "<p>" + html_escaped(part) + "</p>\n";
   }
   about += code_of(finding.fix.code) + evidence_of(finding, trace);

@@ -251,7 +251,7 @@ std::string communication_section(const Diagnosis& diagnosis) {
   }
   const std::string caption =
       fmt::format("{} per step, of which computing hides {}; {} is exposed.", format_time(communication.total_ns),
-                  format_percent(communication.overlap_percent()), format_time(communication.exposed_ns));
+                  format_percent(communication.overlap_percent().value_or(0)), format_time(communication.exposed_ns));
   return section("communication", "Communication", caption,
                  table_of({{"collective", false}, {"calls"}, {"sent"}, {"takes"}, {"exposed"}}, body, "plain") +
                      rest_of(communication.rows));

@@ -94,7 +94,8 @@ std::string evidence_list(const Finding& finding, const Trace& trace) {
 
 std::string details(const Finding& finding, std::size_t number, const Trace& trace) {
   std::string text = fmt::format("\n<details>\n<summary>{}. {}</summary>\n", number, markdown_escaped(finding.title));
-  for (const std::string& part : {finding.explanation, finding.fix.text, also_explains_text(finding)}) {
+  for (const std::string& part :
+       {finding.explanation, parts_text(finding), finding.fix.text, also_explains_text(finding)}) {
     if (!part.empty()) text += '\n' + markdown_escaped(part) + '\n';
   }
   if (!finding.fix.code.empty()) text += '\n' + fenced(finding.fix.code);

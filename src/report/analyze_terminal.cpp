@@ -268,7 +268,8 @@ std::string finding_lines(const Finding& finding, std::size_t number, const Text
   std::string where = finding.source ? source_text(*finding.source) : std::string();
   if (const std::string doubt = doubt_of(finding); !doubt.empty()) where += (where.empty() ? "" : " · ") + doubt;
   if (!where.empty()) text += style.faint(paragraph(where, kIndent, style));
-  for (const std::string& part : {finding.explanation, finding.fix.text, also_explains_text(finding)}) {
+  for (const std::string& part :
+       {finding.explanation, parts_text(finding), finding.fix.text, also_explains_text(finding)}) {
     if (!part.empty()) text += paragraph(part, kIndent, style);
   }
   return text + code_lines(finding.fix.code, style);

@@ -286,6 +286,12 @@ std::string doubt_of(const Finding& finding) {
   return finding.confidence == Confidence::kLow ? "low confidence" : std::string();
 }
 
+std::string parts_text(const Finding& finding) {
+  std::string text;
+  for (const FindingPart& part : finding.parts) text += (text.empty() ? "" : "; ") + part.title;
+  return text.empty() ? text : "The same change helps here: " + text + '.';
+}
+
 std::string also_explains_text(const Finding& finding) {
   std::string text;
   for (const std::string& rule : finding.also_explains) {

@@ -41,6 +41,9 @@ std::string source_text(const SourceLine& source);
 // "Low confidence", … when the reader must know; empty otherwise.
 std::string doubt_of(const Finding& finding);
 
+// The titles of what other rules found that the same change mends, as a sentence; empty when there are none.
+std::string parts_text(const Finding& finding);
+
 // The titles of the rules whose findings this one's fix would mend as well, as a sentence; empty when there are none.
 std::string also_explains_text(const Finding& finding);
 

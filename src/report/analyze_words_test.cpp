@@ -95,6 +95,18 @@ TEST(SourceText, keeps_the_folder_that_tells_files_apart) {
   EXPECT_EQ(source_text({"./train.py", 0, "step"}), "train.py in step");
 }
 
+TEST(Parts, are_told_by_their_titles) {
+  Finding finding;
+  EXPECT_EQ(parts_text(finding), "");
+  finding.parts.resize(2);
+  finding.parts[0].title = "The model runs one operator at a time";
+  finding.parts[1].title = "Chains of small operations pass through GPU memory";
+  EXPECT_EQ(
+      parts_text(finding),
+      "The same change helps here: The model runs one operator at a time; Chains of small operations pass through "
+      "GPU memory.");
+}
+
 TEST(AlsoExplains, names_rules_by_their_titles) {
   Finding finding;
   EXPECT_EQ(also_explains_text(finding), "");

@@ -185,6 +185,16 @@ void describe(Fields& fields, const Fix& fix) {
 }
 
 template <typename Fields>
+void describe(Fields& fields, const FindingPart& part) {
+  fields.object("FindingPart", "What another rule found that the fix of a finding mends as well");
+  fields.member("rule", part.rule, "its rule");
+  fields.member("title", part.title, "what is wrong");
+  fields.member("explanation", part.explanation, "the same with its numbers");
+  fields.member("saving", part.saving, "what `fix` would buy; part of what the finding's buys");
+  fields.member("fix", part.fix_id, "the finding's fix, or `compile` and `compile_graphs` for one another");
+}
+
+template <typename Fields>
 void describe(Fields& fields, const Finding& finding) {
   fields.object("Finding", "Something that makes the program slow, and what its fix would buy");
   fields.member("rule", finding.rule, "its rule; `telltale analyze --explain RULE` tells what it looks for");
@@ -195,7 +205,8 @@ void describe(Fields& fields, const Finding& finding) {
   fields.events("evidence", finding.evidence, "up to eight events, the most telling first");
   fields.member("source", finding.source, "the line of the user's code");
   fields.member("fix", finding.fix, "what to change");
-  fields.member("also_explains", finding.also_explains, "rules whose findings the same fix would mend");
+  fields.member("parts", finding.parts, "what other rules found that the same change mends, by falling saving");
+  fields.member("also_explains", finding.also_explains, "rules with another fix whose findings this one would mend");
 }
 
 template <typename Fields>
@@ -237,15 +248,15 @@ void describe(Fields& fields, const CollectiveRow& row) {
   fields.member("calls", row.calls, "in a step");
   fields.member("bytes", row.bytes, "sent in a step, by the calls that say so");
   fields.member("device_ns", row.device_ns, "each instant once");
-  fields.member("exposed_ns", row.exposed_ns, "of that, while the device does nothing but communicate");
+  fields.member("exposed_ns", row.exposed_ns, "of that, while the device computes nothing");
 }
 
 template <typename Fields>
 void describe(Fields& fields, const Communication& communication) {
   fields.object("Communication", "Communication, and how much of it nothing hides");
   fields.member("total_ns", communication.total_ns, "each instant once");
-  fields.member("exposed_ns", communication.exposed_ns, "of that, while the device does nothing but communicate");
-  fields.member("overlap_percent", communication.overlap_percent(), "of it that computing hides; 100 without any");
+  fields.member("exposed_ns", communication.exposed_ns, "of that, while the device computes nothing");
+  fields.member("overlap_percent", communication.overlap_percent(), "of it that computing hides; null without any");
   fields.member("collectives", communication.rows, "by name, by falling time");
 }
 

@@ -137,6 +137,14 @@ class DiagnosisCheck(unittest.TestCase):
         self.assertEqual(answer["summary"], SUMMARY)
         self.assertEqual(answer["folders"][0]["summary"], SUMMARY)
 
+    def test_a_cause_that_is_part_of_a_finding_is_found_and_judged_by_what_the_part_promises(self):
+        card = finding("launch_bound", "compile_graphs", 60.0)
+        card["parts"] = [{"rule": "unfused_elementwise", "fix": "compile", "saving": {"likely_percent": 33.0}}]
+        self.write([(case("chain", "unfused_elementwise", "compile", {"compile": 30.0, "compile_graphs": 55.0}),
+                     100.0, [card])])
+        summary = self.answer()["summary"]
+        self.assertEqual((summary["clear_found"], summary["clear_close"]), (1, 1))  # off by 33 − 30
+
     def test_each_half_is_summed_up_too(self):
         self.write(CASES)
         answer = self.answer()

@@ -40,6 +40,10 @@ void expect_good_saving(const Finding& finding, Nanoseconds step) {
 }
 
 void expect_good_evidence(const Finding& finding, const Trace& trace) {
+  if (finding.saving.likely > 0) {
+    EXPECT_FALSE(finding.evidence.empty());
+    EXPECT_EQ(finding.source.has_value(), trace.recorded.stacks) << "a line wherever stacks were recorded";
+  }
   EXPECT_LE(finding.evidence.size(), Finding::kMaxEvidence);
   const std::set<EventId> distinct(finding.evidence.begin(), finding.evidence.end());
   EXPECT_EQ(distinct.size(), finding.evidence.size()) << "each event is shown once";
@@ -80,7 +84,13 @@ TEST_F(FindingsOfRealTraces, name_their_rule_and_a_fix_of_the_vocabulary) {
       EXPECT_NE(std::ranges::find(kFixIds, finding.fix.id), kFixIds.end()) << finding.fix.id;
       EXPECT_TRUE(may_propose(finding.rule, finding.fix.id)) << finding.fix.id;
       if (finding.saving.likely > 0) {
-        EXPECT_TRUE(fixes.insert(finding.fix.id).second) << finding.fix.id << " twice";
+        const std::string change = is_one_change(finding.fix.id, "compile") ? "compile" : finding.fix.id;
+        EXPECT_TRUE(fixes.insert(change).second) << finding.fix.id << " twice";
+      }
+      for (const FindingPart& part : finding.parts) {
+        EXPECT_TRUE(may_propose(part.rule, part.fix_id)) << part.rule << ", " << part.fix_id;
+        EXPECT_TRUE(is_one_change(finding.fix.id, part.fix_id)) << part.fix_id;
+        EXPECT_LE(part.saving.likely, finding.saving.likely) << part.rule;
       }
       for (const std::string& other : finding.also_explains) {
         EXPECT_TRUE(is_rule(other)) << other;

@@ -6,6 +6,7 @@
 #include "advise/facts.h"
 #include "advise/patterns/call_loops.h"
 #include "advise/patterns/device_memory.h"
+#include "advise/patterns/device_work.h"
 #include "advise/patterns/forward_stretch.h"
 #include "trace/shapes.h"
 
@@ -135,6 +136,7 @@ std::optional<std::uint32_t> BatchGrowth::inputs_of(EventId op) const {
 }
 
 float BatchGrowth::of(const DeviceCall& call) const {
+  if (call.work == WorkClass::kCommunication) return 2;
   if (moves_parameters(call)) return 1;
   if (walks_through_batch_[facts_.trace.events.name[call.event]]) return 2;
   const KernelInfo* const kernel = facts_.trace.kernels.find(call.event);
@@ -188,13 +190,42 @@ Edit doubled_batch(const Facts& facts) {
 }
 
 Nanoseconds saved_by_doubled_batch(const Facts& facts) {
-  const Nanoseconds saved = facts.step - facts.graph.replay(doubled_batch(facts)).period / 2;
+  const Nanoseconds doubled = facts.step - facts.saved_by(doubled_batch(facts));
+  const Nanoseconds saved = facts.step - doubled / 2;
   return static_cast<Nanoseconds>(kShareThatHeld * static_cast<double>(saved));
 }
 
-Fix larger_batch_fix(std::string text) {
-  return {"larger_batch", std::move(text),
-          "- loader = DataLoader(data, batch_size=n)\n+ loader = DataLoader(data, batch_size=2 * n)"};
+std::vector<EventId> unchanged_by_doubled_batch(const Facts& facts) {
+  const Edit edit = doubled_batch(facts);
+  std::vector<EventId> unchanged;
+  for (EventId event = 0; event < facts.trace.events.size(); ++event)
+    if ((edit.scale.empty() || edit.scale[event] < 2) && facts.is_in_steps(event)) unchanged.push_back(event);
+  return unchanged;
+}
+
+std::vector<EventId> kernels_for_larger_batch(const Facts& facts) {
+  const BatchGrowth growth(facts);
+  CallSum small(facts), all(facts);
+  for (const DeviceCall& call : facts.diagnosis.kernels.calls) {
+    if (facts.trace.events.kind[call.event] != Kind::kKernel || call.work == WorkClass::kCommunication) continue;
+    if (growth.moves_parameters(call)) continue;
+    all.add(call.event);
+    if (growth.leaves_room(call)) small.add(call.event);
+  }
+  return small.empty() ? all.longest() : small.longest();
+}
+
+Fix larger_batch_fix(const Facts& facts) {
+  if (facts.trains)
+    return {"larger_batch",
+            "Double the batch size and check the learning rate; where gradients are accumulated, use fewer, larger "
+            "batches.",
+            "- loader = DataLoader(data, batch_size=n)\n+ loader = DataLoader(data, batch_size=2 * n)"};
+  return {
+      "larger_batch",
+      "Answer more requests at once: batch those that wait, and let new ones join as others end (continuous "
+      "batching). Where latency allows no larger batch, CUDA graphs and quantized weights make a small one cheaper.",
+      "- answers = model(requests[:n])\n+ answers = model(requests[:2 * n])"};
 }
 
 std::optional<bool> has_memory_for_doubled_batch(const Facts& facts) {

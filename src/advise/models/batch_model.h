@@ -24,7 +24,7 @@ class BatchGrowth {
   // The facts must outlive it.
   explicit BatchGrowth(const Facts& facts);
 
-  // 1 to 2.
+  // 1 to 2. Collectives are taken to grow as the batch does: those of gradients do not, but a trace does not tell.
   float of(const DeviceCall& call) const;
   // Whether a call leaves so much of the device empty that twice the batch takes it less than half longer.
   bool leaves_room(const DeviceCall& call) const { return of(call) < kMostGrowthWithRoom; }
@@ -62,7 +62,15 @@ Nanoseconds saved_by_doubled_batch(const Facts& facts);
 // A larger batch changes training: it is proposed only where a sample would cost this much less, in percent.
 inline constexpr double kLeastPercentOfLargerBatch = 15;
 
-Fix larger_batch_fix(std::string text);
+// What twice the batch does not prolong by as much: host work and kernels that leave room. For Finding::reach.
+std::vector<EventId> unchanged_by_doubled_batch(const Facts& facts);
+
+// Kernels that twice the batch would hardly prolong or, where there are none, all; the longest, without those that
+// communicate or move parameters.
+std::vector<EventId> kernels_for_larger_batch(const Facts& facts);
+
+// A larger batch, in the words of training or of serving.
+Fix larger_batch_fix(const Facts& facts);
 
 // Of the device's memory, with room for what is not tensors.
 inline constexpr double kUsableMemory = 0.9;

@@ -294,8 +294,9 @@ bool CompileModel::is_shortened(EventId event) const {
 }
 
 void CompileModel::replay_edits() {
-  const ReplayedStep plain = facts_.graph.replay(compiled());
-  saved_ = facts_.step - plain.period;
+  const Edit edit = compiled();
+  const ReplayedStep plain = facts_.graph.replay(edit);
+  saved_ = facts_.saved_by(edit);
   may_want_graphs_ =
       allows_graphs_ && static_cast<double>(plain.host_busy) >= kShareOfBusyHost * static_cast<double>(plain.period);
   saved_with_graphs_ = facts_.saved_by(compiled_with_graphs());

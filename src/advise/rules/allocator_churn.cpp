@@ -70,6 +70,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.explanation = fmt::format("A step calls {}, which takes {} as recorded.", listed(made),
                                     format_time(static_cast<Nanoseconds>(static_cast<double>(taken) / facts.steps())));
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.reach = calls.allocations;
+  finding.reach.insert(finding.reach.end(), calls.frees.begin(), calls.frees.end());
   finding.source = source_line(facts.trace, finding.evidence.front());
   return {finding};
 }

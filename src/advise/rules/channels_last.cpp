@@ -51,6 +51,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.reach = changed_by(facts, edit);
   finding.confidence = Confidence::kHigh;
   finding.evidence = conversions.longest();
   finding.source = source_line(facts.trace, finding.evidence.front());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "advise/models/compile_advice.h"
 #include "advise/models/compile_model.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
@@ -16,17 +17,13 @@ constexpr double kUncertainty = 0.25;
 
 std::vector<Finding> find(const Facts& facts) {
   const CompileModel& model = facts.compile_model();
-  if (!model.applies()) return {};
-  const Nanoseconds plain = model.saved();
-  const Nanoseconds graphs = model.saved_with_graphs();
-  // CUDA graphs fix all addresses and shapes: not where the host has time to spare.
-  const bool wants_graphs = graphs >= plain && model.may_want_graphs();
-  const Nanoseconds likely = wants_graphs ? graphs : plain;
-  if (facts.percent_of_step(likely) < kLeastPercent) return {};
-  if (!wants_graphs && model.has_telling_chains()) return {};  // unfused_elementwise speaks of them
+  if (!model.applies() || worst_telling_chain(model) != nullptr) return {};  // unfused_elementwise speaks of chains
+  CompileAdvice advice = compile_advice(facts);
+  if (facts.percent_of_step(advice.saved) < kLeastPercent) return {};
 
   Finding finding;
-  finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.saving = saving_around(facts, advice.saved, kUncertainty);
+  finding.reach = changed_by(facts, advice.edit);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kMedium : Confidence::kLow;
   std::vector<FusedChain> chains = model.chains();
   std::stable_sort(chains.begin(), chains.end(),
@@ -54,8 +51,8 @@ std::vector<Finding> find(const Facts& facts) {
         .append("The GPU waits for the host, which launches compiled code at a lower cost.");
   if (finding.explanation.empty())
     finding.explanation = "Compiling would pad its matrix products and give its convolutions the layout they want.";
-  finding.fix =
-      wants_graphs ? compile_graphs_fix() : Fix{"compile", "Compile the model.", "+ model = torch.compile(model)"};
+  if (!advice.amounts.empty()) finding.explanation.append(" ").append(advice.amounts);
+  finding.fix = std::move(advice.fix);
   return {finding};
 }
 

@@ -84,6 +84,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.reach = changed_by(facts, edit);
   finding.confidence = facts.diagnosis.memory ? Confidence::kHigh : Confidence::kMedium;
   std::stable_sort(calls.begin(), calls.end(), [&](EventId a, EventId b) {
     return facts.trace.events.duration[a] > facts.trace.events.duration[b];

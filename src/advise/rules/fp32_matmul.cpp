@@ -32,6 +32,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.reach = changed_by(facts, edit);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
   finding.evidence = products.longest();
   finding.source = source_line(facts.trace, finding.evidence.front());
@@ -40,10 +41,9 @@ std::vector<Finding> find(const Facts& facts) {
       fmt::format("Matrix products in fp32 take {} in {}; in TF32, on tensor cores, they would take about {}.",
                   time_and_share(facts, products.time_per_step()), counted(products.calls_per_step(), "kernel"),
                   format_time(static_cast<Nanoseconds>(left / facts.steps())));
-  finding.fix = {
-      "tf32",
-      "Allow TF32: it keeps the range of fp32 and 10 bits of its mantissa, a loss that training rarely notices.",
-      "+ torch.set_float32_matmul_precision(\"high\")"};
+  finding.fix = {"tf32",
+                 "Allow TF32: it keeps the range of fp32 and 10 bits of its mantissa, which is enough for most models.",
+                 "+ torch.set_float32_matmul_precision(\"high\")"};
   if (has_convolutions) finding.fix.code += "\n+ torch.backends.cudnn.allow_tf32 = True";
   return {finding};
 }

@@ -23,10 +23,13 @@ double least_bytes(const Facts& facts, DeviceId id) {
 }
 
 // Segments that grow need no new ones.
-Saving saving_of(const Facts& facts) {
+void add_saving(const Facts& facts, Finding& finding) {
   const AllocatorCalls calls = allocator_calls(facts);
-  if (!calls.allocations_recur) return {};
-  return saving_around(facts, std::max<Nanoseconds>(0, saved_without(facts, calls)), kUncertainty);
+  if (!calls.allocations_recur) return;
+  finding.saving = saving_around(facts, std::max<Nanoseconds>(0, saved_without(facts, calls)), kUncertainty);
+  finding.evidence = calls.allocations;
+  finding.reach = calls.allocations;
+  finding.reach.insert(finding.reach.end(), calls.frees.begin(), calls.frees.end());
 }
 
 std::vector<Finding> find(const Facts& facts) {
@@ -41,7 +44,7 @@ std::vector<Finding> find(const Facts& facts) {
       "At its peak the program uses {}, but torch has reserved {}: the rest is in pieces that were too small, or left "
       "over from an earlier, larger need.",
       format_bytes(memory.peak_allocated), format_bytes(reserved));
-  finding.saving = saving_of(facts);
+  add_saving(facts, finding);
   finding.confidence = Confidence::kMedium;
   finding.fix = {"expandable_segments", "Let torch grow its memory segments instead of reserving new ones.",
                  "+ export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"};

@@ -30,10 +30,11 @@ std::vector<Finding> find(const Facts& facts) {
       fmt::format("Launches ({} per step) return only when their kernel has ended, so the host and the GPU take turns.",
                   format_number(static_cast<double>(calls) / facts.steps()));
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.reach = changed_by(facts, edit);
   finding.confidence = Confidence::kHigh;
   finding.fix = {"unset_launch_blocking",
                  "Unset CUDA_LAUNCH_BLOCKING (AMD_SERIALIZE_KERNEL on ROCm): it is meant for debugging.",
-                 "- CUDA_LAUNCH_BLOCKING=1 python train.py\n+ python train.py"};
+                 "- CUDA_LAUNCH_BLOCKING=1 python program.py\n+ python program.py"};
   return {finding};
 }
 

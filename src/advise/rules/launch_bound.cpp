@@ -2,10 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "advise/models/batch_model.h"
+#include "advise/models/compile_advice.h"
 #include "advise/models/compile_model.h"
 #include "advise/models/graph_model.h"
+#include "advise/patterns/device_work.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -33,6 +37,8 @@ double waiting_percent(const Facts& facts) {
 struct Remedy {
   Nanoseconds saving = 0;
   Fix fix;
+  std::vector<EventId> reach;
+  std::string amounts;  // a sentence, or empty
 };
 
 // CUDA graphs by hand where the step repeats itself without a backward pass, by torch.compile elsewhere; where waits
@@ -40,44 +46,46 @@ struct Remedy {
 Remedy best_remedy(const Facts& facts) {
   const CompileModel& model = facts.compile_model();
   if (const std::optional<Edit> graph = captured_in_graph(facts); graph && !model.has_backward())
-    return {facts.saved_by(*graph), graph_fix()};
-  if (model.applies() && !model.allows_graphs())
-    return {model.saved(),
-            {"compile", "Compile the model so that it launches fewer kernels, each at a lower cost.",
-             "+ model = torch.compile(model, dynamic=True)"}};
-  if (model.applies()) return {model.saved_with_graphs(), compile_graphs_fix()};
+    return {facts.saved_by(*graph), graph_fix(), changed_by(facts, *graph), {}};
+  if (model.applies()) {
+    CompileAdvice advice = compile_advice_for_launches(facts);
+    return {advice.saved, std::move(advice.fix), changed_by(facts, advice.edit), std::move(advice.amounts)};
+  }
   if (has_memory_for_doubled_batch(facts).value_or(true))
-    return {saved_by_doubled_batch(facts),
-            larger_batch_fix("Give each launch more work: a batch twice as large costs the host no more.")};
+    return {saved_by_doubled_batch(facts), larger_batch_fix(facts), unchanged_by_doubled_batch(facts), {}};
   return {};
+}
+
+CallSum computing_kernels(const Facts& facts) {
+  CallSum kernels(facts);
+  for (const DeviceCall& call : facts.diagnosis.kernels.calls)
+    if (facts.trace.events.kind[call.event] == Kind::kKernel && call.work != WorkClass::kCommunication)
+      kernels.add(call.event);
+  return kernels;
 }
 
 std::vector<Finding> find(const Facts& facts) {
   if (!facts.diagnosis.breakdown.has_device || facts.graph.is_launch_blocking()) return {};
   const double waiting = waiting_percent(facts);
-  if (waiting < kLeastIdlePercent) return {};
+  const CallSum kernels = computing_kernels(facts);
+  if (waiting < kLeastIdlePercent || kernels.empty()) return {};
   Remedy remedy = best_remedy(facts);
   if (remedy.saving <= 0) return {};
 
-  double kernels = 0;
-  Nanoseconds busy = 0;
-  for (const DeviceUse& use : facts.diagnosis.devices) {
-    kernels += static_cast<double>(use.kernels);
-    busy += use.busy_ns;
-  }
   Finding finding;
   finding.saving = saving_around(facts, remedy.saving, kUncertainty);
+  finding.reach = std::move(remedy.reach);
   finding.title = "The GPU waits for the host to launch its kernels";
-  const std::string idle = fmt::format("the GPU has nothing to do for {} of the step.", format_percent(waiting));
-  finding.explanation =
-      kernels > 0
-          ? fmt::format("A step has {} of {} on average; preparing and launching {} takes the host longer, so {}",
-                        counted(kernels, "kernel"),
-                        format_time(static_cast<Nanoseconds>(static_cast<double>(busy) / kernels)),
-                        kernels == 1 ? "it" : "them", idle)
-          : fmt::format("Preparing and launching work takes the host so long that {}", idle);
+  const double per_step = std::round(kernels.calls_per_step());
+  finding.explanation = fmt::format(
+      "A step has {} of {} on average; preparing and launching {} takes the host longer, so the GPU has nothing to do "
+      "for {} of the step.",
+      counted(per_step, "kernel"), format_time(kernels.total() / static_cast<Nanoseconds>(kernels.calls().size())),
+      per_step == 1 ? "it" : "them", format_percent(waiting));
+  if (!remedy.amounts.empty()) finding.explanation.append(" ").append(remedy.amounts);
+  const std::set<EventId> computing(kernels.calls().begin(), kernels.calls().end());
   for (const IdleGap& gap : facts.diagnosis.breakdown.gaps)
-    if (gap.next != kNoEvent && gap.cause != HostWork::kSync) finding.evidence.push_back(gap.next);
+    if (computing.contains(gap.next) && gap.cause != HostWork::kSync) finding.evidence.push_back(gap.next);
   // A gap has several parts with one kernel behind them.
   finding.evidence.erase(std::unique(finding.evidence.begin(), finding.evidence.end()), finding.evidence.end());
   const auto& durations = facts.trace.events.duration;

@@ -97,14 +97,16 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.reach = changed_by(facts, edit);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
   finding.evidence = asked_for.longest();
   finding.source = source_line(facts.trace, finding.evidence.front());
   finding.title = "Tensors are copied only to reorder their dimensions";
   finding.explanation = fmt::format(
       "Copies that only reorder dimensions take {} in {}: permute() is free, but the contiguous() after it moves the "
-      "whole tensor, and the backward pass moves its gradient.",
-      time_and_share(facts, all.time_per_step()), counted(all.calls_per_step(), "kernel"));
+      "whole tensor{}.",
+      time_and_share(facts, all.time_per_step()), counted(all.calls_per_step(), "kernel"),
+      facts.trains ? ", and the backward pass moves its gradient" : "");
   finding.fix = {"contiguous_layout", "Keep the tensor in the order that the operations between the copies want.",
                  "- y = x.permute(0, 2, 3, 1).contiguous()  # in every block\n"
                  "+ x = x.permute(0, 2, 3, 1).contiguous()  # once, before the first"};

@@ -16,7 +16,7 @@ std::vector<Finding> find(const Facts& facts) {
   Finding finding;
   finding.title = "The data loader has no worker processes";
   finding.explanation = fmt::format(
-      "The training process makes each batch itself, which takes {} per recorded step, and launches nothing meanwhile.",
+      "The program makes each batch itself, which takes {} per recorded step, and launches nothing meanwhile.",
       format_time(loading.recorded));
   finding.saving = saving_around(facts, loading.saved, kUncertainty);
   finding.confidence = Confidence::kHigh;

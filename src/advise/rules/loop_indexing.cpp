@@ -79,7 +79,8 @@ double calls_per_turn(const Trace& trace, const CallLoop& loop) {
 }
 
 std::optional<Finding> finding_about(const Facts& facts, const std::vector<CallLoop>& loops) {
-  const Nanoseconds likely = facts.saved_by(without_loops(facts, loops));
+  const Edit edit = without_loops(facts, loops);
+  const Nanoseconds likely = facts.saved_by(edit);
   if (likely <= 0) return {};
   const CallLoop& longest =
       *std::ranges::max_element(loops, {}, [&](const CallLoop& loop) { return duration_of(facts.trace, loop); });
@@ -87,6 +88,7 @@ std::optional<Finding> finding_about(const Facts& facts, const std::vector<CallL
 
   Finding finding;
   finding.saving = saving_around(facts, likely, longest.over == LoopOver::kRows ? kUncertainty : kUncertaintyOfOthers);
+  finding.reach = changed_by(facts, edit);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
   finding.title = fmt::format(fmt::runtime(wording.title), longest.turns.size());
   finding.explanation = fmt::format("Its turns, of about {} each, take {} of the recorded step.",

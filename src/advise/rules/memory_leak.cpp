@@ -24,6 +24,18 @@ std::string until_full(const GrowingMemory& memory) {
   return fmt::format(" The GPU's memory will be full after about {}.", counted(steps, "more step"));
 }
 
+Fix fix_for(const Facts& facts) {
+  if (facts.trains)
+    return {"detach",
+            "Something that outlives the step, such as a list or a running sum, holds a tensor with its whole graph: "
+            "detach what you keep.",
+            "- history.append(loss)\n+ history.append(loss.detach())"};
+  return {"detach",
+          "Something that outlives the request, such as a list or a cache without a limit, holds its tensors: compute "
+          "in inference mode, keep copies on the host, and drop what has been answered.",
+          "+ with torch.inference_mode():\n      y = model(x)\n- answers.append(y)\n+ answers.append(y.cpu())"};
+}
+
 std::vector<Finding> find(const Facts& facts) {
   const std::optional<GrowingMemory> memory = growing_memory(facts);
   if (!memory) return {};
@@ -39,10 +51,7 @@ std::vector<Finding> find(const Facts& facts) {
     finding.evidence = {op};
     finding.source = source_line(facts.trace, op);
   }
-  finding.fix = {"detach",
-                 "Something that outlives the step, such as a list or a running sum, holds a tensor with its whole "
-                 "graph: detach what you keep.",
-                 "- history.append(loss)\n+ history.append(loss.detach())"};
+  finding.fix = fix_for(facts);
   return {finding};
 }
 

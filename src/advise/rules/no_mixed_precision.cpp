@@ -13,6 +13,18 @@ namespace {
 constexpr double kLeastShare = 0.5;
 constexpr double kUncertainty = 0.3;
 
+Fix fix_for(const Facts& facts) {
+  if (facts.trains)
+    return {"bf16", "Run the forward pass and the loss under autocast in bfloat16; the weights stay in fp32.",
+            "- loss = loss_of(model(x), y)\n+ with torch.autocast(\"cuda\", torch.bfloat16):\n"
+            "+     loss = loss_of(model(x), y)"};
+  return {
+      "bf16",
+      "Run the model under autocast in bfloat16, or load its weights in it; where weights fill the memory, quantize "
+      "them further.",
+      "- y = model(x)\n+ with torch.autocast(\"cuda\", torch.bfloat16):\n+     y = model(x)"};
+}
+
 std::vector<Finding> find(const Facts& facts) {
   if (!has_tensor_cores_for_bf16(facts)) return {};
   CallSum all(facts), in_32_bits(facts);
@@ -31,6 +43,7 @@ std::vector<Finding> find(const Facts& facts) {
     left += edit.scale[call] * static_cast<double>(facts.trace.events.duration[call]);
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.reach = changed_by(facts, edit);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kMedium : Confidence::kLow;
   finding.evidence = in_32_bits.longest();
   finding.source = source_line(facts.trace, finding.evidence.front());
@@ -40,9 +53,7 @@ std::vector<Finding> find(const Facts& facts) {
       time_and_share(facts, in_32_bits.time_per_step()), format_time(static_cast<Nanoseconds>(left / facts.steps())));
   finding.explanation +=
       edit.added_device_ns > 0 ? fmt::format(", plus {} for casts.", format_time(edit.added_device_ns)) : ".";
-  finding.fix = {"bf16", "Run the forward pass and the loss under autocast in bfloat16; the weights stay in fp32.",
-                 "- loss = loss_of(model(x), y)\n+ with torch.autocast(\"cuda\", torch.bfloat16):\n"
-                 "+     loss = loss_of(model(x), y)"};
+  finding.fix = fix_for(facts);
   return {finding};
 }
 

@@ -58,10 +58,24 @@ Edit pinned(const Facts& facts, const std::vector<CopyCall>& copies) {
   return edit;
 }
 
+Fix fix_for(const Facts& facts) {
+  if (facts.trains)
+    return {"pin_memory",
+            "Let the loader pin its batches, or pin them yourself ahead of time, and copy without blocking.",
+            "+ loader = DataLoader(…, pin_memory=True)\n"
+            "- batch = batch.to(device)\n"
+            "+ batch = batch.to(device, non_blocking=True)"};
+  return {"pin_memory", "Keep inputs in buffers that are pinned once, and copy from these without blocking.",
+          "+ buffer = torch.empty(shape, pin_memory=True)  # once\n"
+          "- x = inputs.to(device)\n"
+          "+ x = buffer.copy_(inputs).to(device, non_blocking=True)"};
+}
+
 std::vector<Finding> find(const Facts& facts) {
   const std::vector<CopyCall> copies = pageable_copies(facts);
   if (copies.empty()) return {};
-  const Nanoseconds likely = facts.saved_by(pinned(facts, copies));
+  const Edit edit = pinned(facts, copies);
+  const Nanoseconds likely = facts.saved_by(edit);
   if (likely <= 0) return {};
 
   double bytes = 0, copying = 0;
@@ -78,13 +92,10 @@ std::vector<Finding> find(const Facts& facts) {
       format_bytes(bytes / facts.steps()), format_number(bytes / std::max(copying, 1.0)),
       format_number(pinned_bandwidth(facts)));
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.reach = changed_by(facts, edit);
   finding.confidence = Confidence::kMedium;
   finding.source = source_line(facts.trace, copies.front().event);
-  finding.fix = {"pin_memory",
-                 "Let the loader pin its batches, or pin them yourself ahead of time, and copy without blocking.",
-                 "+ loader = DataLoader(…, pin_memory=True)\n"
-                 "- batch = batch.to(device)\n"
-                 "+ batch = batch.to(device, non_blocking=True)"};
+  finding.fix = fix_for(facts);
   return {finding};
 }
 

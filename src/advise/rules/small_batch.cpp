@@ -27,21 +27,25 @@ std::vector<Finding> find(const Facts& facts) {
   if (waits_for_other_reasons(facts.diagnosis.breakdown)) return {};
   // A loop over rows takes longer the more rows there are.
   if (!facts.row_loops().empty()) return {};
+  std::vector<EventId> kernels = kernels_for_larger_batch(facts);
+  if (kernels.empty()) return {};
   const Nanoseconds likely = saved_by_doubled_batch(facts);
   if (facts.percent_of_step(likely) < kLeastPercentOfLargerBatch) return {};
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.reach = unchanged_by_doubled_batch(facts);
   finding.confidence = Confidence::kMedium;
+  finding.evidence = std::move(kernels);
+  finding.source = source_line(facts.trace, finding.evidence.front());
   const double busy = facts.percent_of_step(std::min(facts.diagnosis.timing.device_period, facts.step));
   finding.title = "The batch is too small for the GPU";
   finding.explanation = fmt::format(
-      "The GPU works for {} of the step; at twice the batch a step would take little longer, and each sample {} less.",
-      format_percent(busy), format_percent(facts.percent_of_step(likely)));
+      "The GPU works for {} of the step; at twice the batch a step would take little longer, and each {} {} less.",
+      format_percent(busy), facts.trains ? "sample" : "request", format_percent(facts.percent_of_step(likely)));
   if (facts.diagnosis.memory)
     finding.explanation += fmt::format(" The memory peak is {}.", format_bytes(facts.diagnosis.memory->peak_allocated));
-  finding.fix = larger_batch_fix(
-      "Double the batch size and check the learning rate; where gradients are accumulated, use fewer, larger batches.");
+  finding.fix = larger_batch_fix(facts);
   return {finding};
 }
 

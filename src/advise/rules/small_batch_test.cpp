@@ -40,8 +40,9 @@ TEST(SmallBatchRule, a_sample_costs_half_where_the_device_has_time_to_spare) {
   EXPECT_NEAR(likely_ms(findings[0]), 0.96 * 5, 0.02);
   EXPECT_EQ(findings[0].fix.id, "larger_batch");
   EXPECT_EQ(findings[0].explanation,
-            "The GPU works for 10 % of the step; at twice the batch a step would take little longer, and each sample "
+            "The GPU works for 10 % of the step; at twice the batch a step would take little longer, and each request "
             "48 % less.");
+  EXPECT_EQ(findings[0].evidence.size(), 3) << "the kernels";
 }
 
 // At twice the batch the device needs 14 ms for what the host prepares in 10: 7 ms a batch.

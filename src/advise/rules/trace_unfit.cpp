@@ -119,12 +119,12 @@ Fix fix_for(const Facts& facts) {
   }
   if (facts.trace.format == "tell") {
     return {"other", "Record again: more steps, all of one kind, on an otherwise idle machine.",
-            "+ telltale record --steps 20 -- python train.py"};
+            "+ telltale record --steps 20 -- python program.py"};
   }
   return {"other", "Record again, to the end: a few steps of warm-up, then at least three that are alike.",
           fmt::format("+ activities = [ProfilerActivity.CPU, ProfilerActivity.{}]\n"
                       "+ with profile(activities=activities, schedule=schedule(wait=1, warmup=3, active=3)) as prof:\n"
-                      "+     for batch in loader:\n+         train_step(batch)\n+         prof.step()",
+                      "+     for batch in batches:\n+         step(batch)\n+         prof.step()",
                       device_activity(facts.trace))};
 }
 

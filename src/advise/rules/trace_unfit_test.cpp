@@ -48,7 +48,7 @@ TEST(TraceUnfitRule, says_how_to_record_again_with_what_recorded) {
   trace.devices = {{0, "MTIA"}};
   EXPECT_NE(findings_of(trace, kRule).at(0).fix.code.find("ProfilerActivity.MTIA"), std::string::npos);
   trace.format = "tell";
-  EXPECT_EQ(findings_of(trace, kRule).at(0).fix.code, "+ telltale record --steps 20 -- python train.py");
+  EXPECT_EQ(findings_of(trace, kRule).at(0).fix.code, "+ telltale record --steps 20 -- python program.py");
 }
 
 TEST(TraceUnfitRule, tells_of_launches_without_kernels) {

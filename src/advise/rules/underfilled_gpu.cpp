@@ -21,7 +21,7 @@ std::vector<Finding> find(const Facts& facts) {
   const BatchGrowth growth(facts);
   CallSum all(facts), small(facts);
   for (const DeviceCall& call : facts.diagnosis.kernels.calls) {
-    if (trace.events.kind[call.event] != Kind::kKernel) continue;
+    if (trace.events.kind[call.event] != Kind::kKernel || call.work == WorkClass::kCommunication) continue;
     all.add(call.event);
     if (growth.leaves_room(call) && !growth.moves_parameters(call)) small.add(call.event);
   }
@@ -35,18 +35,17 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.reach = unchanged_by_doubled_batch(facts);
   finding.confidence = Confidence::kMedium;
   finding.evidence = small.longest();
   finding.source = source_line(trace, finding.evidence.front());
   finding.title = "Kernels are too small for the GPU";
   finding.explanation = fmt::format(
       "Kernels with fewer than {} blocks per multiprocessor, or with too few rows to fill a tile, take {}; at twice "
-      "the "
-      "batch they would take little longer, and each sample {} less.",
+      "the batch they would take little longer, and each {} {} less.",
       format_number(BatchGrowth::kMostGrowthWithRoom - 1), time_and_share(facts, small.time_per_step()),
-      format_percent(facts.percent_of_step(likely)));
-  finding.fix = larger_batch_fix(
-      "Double the batch size and check the learning rate; where gradients are accumulated, use fewer, larger batches.");
+      facts.trains ? "sample" : "request", format_percent(facts.percent_of_step(likely)));
+  finding.fix = larger_batch_fix(facts);
   return {finding};
 }
 

@@ -39,7 +39,7 @@ TEST(UnderfilledGpuRule, twice_the_batch_fills_what_is_empty_first) {
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 7, "step"}));
   EXPECT_EQ(findings[0].explanation,
             "Kernels with fewer than 0.5 blocks per multiprocessor, or with too few rows to fill a tile, take 8.00 ms "
-            "per step (80 %); at twice the batch they would take little longer, and each sample 35 % less.");
+            "per step (80 %); at twice the batch they would take little longer, and each request 35 % less.");
 }
 
 // 8 rows of 64, with which a tile has room, read 64 MB of weights: twice as many rows take no longer.
@@ -60,6 +60,12 @@ TEST(UnderfilledGpuRule, is_silent_about_kernels_whose_blocks_walk_through_the_b
   KernelSketch walking = reduction(0.1F, 8 * kMillisecond);
   walking.name = "embedding_backward_feature_kernel<float>";
   EXPECT_TRUE(findings_of(training(walking, reduction(4, 2 * kMillisecond)), "underfilled_gpu").empty());
+}
+
+TEST(UnderfilledGpuRule, is_silent_about_collectives) {
+  KernelSketch collective = reduction(0.1F, 8 * kMillisecond);
+  collective.name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+  EXPECT_TRUE(findings_of(training(collective, reduction(4, 2 * kMillisecond)), "underfilled_gpu").empty());
 }
 
 TEST(UnderfilledGpuRule, is_silent_when_few_kernels_are_too_small_or_the_host_takes_longer) {

@@ -12,6 +12,7 @@ struct Chain {
   std::string_view kernel = "vectorized_elementwise_kernel";
   std::vector<std::string_view> shapes = {"[[1024,1024]]"};  // in turn
   Nanoseconds duration = 5 * kMillisecond;
+  Nanoseconds preparing = 0;  // of the host, before each kernel
 };
 
 // A product of 10 ms and then the chain; the host waits for both.
@@ -22,11 +23,13 @@ Trace inference(const Chain& chain) {
     program.begin_step();
     program.open(Kind::kPython, "model.py(9): activation");
     program.kernel({.op = "aten::mm", .name = "gemm", .duration = 10 * kMillisecond});
-    for (int i = 0; i < chain.kernels; ++i)
+    for (int i = 0; i < chain.kernels; ++i) {
+      program.spend(chain.preparing);
       program.kernel({.op = "aten::add",
                       .name = chain.kernel,
                       .duration = chain.duration,
                       .shapes = chain.shapes[static_cast<std::size_t>(i) % chain.shapes.size()]});
+    }
     program.wait();
   }
   return program.build();
@@ -45,7 +48,7 @@ TEST(UnfusedElementwiseRule, a_chain_becomes_one_kernel) {
   EXPECT_EQ(findings[0].confidence, Confidence::kHigh);
   EXPECT_EQ(findings[0].explanation,
             "Each kernel of a chain reads what the one before it wrote (4 kernels in 1 chain per step); as one kernel, "
-            "a chain would move each tensor only once.");
+            "a chain would move each tensor only once. Fusing them would save 46 % of the step.");
 }
 
 // Norms read their tensor twice whatever is done: 0.6 of each remains.
@@ -69,6 +72,17 @@ TEST(UnfusedElementwiseRule, is_silent_about_little_time_and_about_what_is_compi
   EXPECT_TRUE(findings_of(inference({.kernel = "triton_poi_fused_add_0"}), "unfused_elementwise").empty());
 }
 
+// The host prepares for 20 ms what takes the device 10 + 20: with all of it in one kernel, the host is what is left.
+const Chain kBehindBusyHost = {.duration = 5 * kMillisecond, .preparing = 5 * kMillisecond};
+
+TEST(UnfusedElementwiseRule, proposes_graphs_where_the_host_is_busy) {
+  const std::vector<Finding> findings = findings_of(inference(kBehindBusyHost), "unfused_elementwise");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].fix.id, "compile_graphs");
+  EXPECT_NE(findings[0].explanation.find("torch.compile alone would save "), std::string::npos);
+}
+
+const RuleSample kABusyHost("unfused_elementwise", "a busy host", [] { return inference(kBehindBusyHost); });
 const RuleSample kOneChainPerStep("unfused_elementwise", "one chain per step", [] { return inference({}); });
 const RuleSample kTwoChainsPerStep("unfused_elementwise", "two chains per step", [] {
   return inference({.kernels = 6, .shapes = {"[[1024,1024]]", "[[1024,512]]"}});

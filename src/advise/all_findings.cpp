@@ -1,0 +1,101 @@
+#include "advise/all_findings.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "advise/rule.h"
+
+namespace telltale {
+namespace {
+
+void complete_reach(Finding& finding) {
+  if (finding.reach.empty()) finding.reach = finding.evidence;
+  std::ranges::sort(finding.reach);
+  finding.reach.erase(std::ranges::unique(finding.reach).begin(), finding.reach.end());
+}
+
+// The upper end of the range stays: it is for what the replay may be wrong about.
+void cap(Saving& saving, Nanoseconds most) {
+  saving.likely = std::min(saving.likely, most);
+  saving.low = std::min(saving.low, saving.likely);
+}
+
+// A finding without events of its own shows the longest that its fix would shorten.
+void complete_evidence(const Trace& trace, Finding& finding) {
+  if (finding.evidence.empty()) {
+    finding.evidence.resize(std::min(finding.reach.size(), Finding::kMaxEvidence));
+    std::ranges::partial_sort_copy(finding.reach, finding.evidence, std::ranges::greater{}, {},
+                                   [&](EventId event) { return trace.events.duration[event]; });
+  }
+  finding.evidence.resize(std::min(finding.evidence.size(), Finding::kMaxEvidence));
+}
+
+// The line on which most of the events' time is spent.
+std::optional<SourceLine> costliest_line(const Trace& trace, const std::vector<EventId>& events) {
+  std::map<std::tuple<std::string, int, std::string>, Nanoseconds> time_by_line;
+  for (const EventId event : events)
+    if (std::optional<SourceLine> line = source_line(trace, event))
+      time_by_line[{std::move(line->file), line->line, std::move(line->function)}] += trace.events.duration[event];
+  const auto costliest =
+      std::ranges::max_element(time_by_line, {}, [](const auto& line_and_time) { return line_and_time.second; });
+  if (costliest == time_by_line.end()) return {};
+  const auto& [file, line, function] = costliest->first;
+  return SourceLine{file, line, function};
+}
+
+void complete_source(const Trace& trace, Finding& finding) {
+  if (!trace.recorded.stacks || finding.source) return;
+  finding.source = costliest_line(trace, finding.evidence);
+  if (!finding.source) finding.source = costliest_line(trace, finding.reach);
+}
+
+void settle(const Facts& facts, Finding& finding) {
+  complete_reach(finding);
+  if (is_about_time(finding)) {
+    cap(finding.saving, most_saved_by(facts, finding.reach));
+    complete_evidence(facts.trace, finding);
+    complete_source(facts.trace, finding);
+  }
+  finding.evidence.resize(std::min(finding.evidence.size(), Finding::kMaxEvidence));
+}
+
+}  // namespace
+
+Nanoseconds most_saved_by(const Facts& facts, const std::vector<EventId>& events) {
+  const Trace& trace = facts.trace;
+  Edit edit = facts.unobserved;
+  EventId behind = 0;  // host events before it are gone
+  for (const EventId event : events) {
+    if (is_on_device(trace.events.kind[event])) {
+      edit.scale_event(trace, event, 0);
+    } else if (event >= behind) {
+      behind = subtree_end(trace, event);
+      edit.scale_subtree(trace, facts.launched, event, 0, 0);
+      for (EventId inner = event; inner < behind; ++inner) edit.drop_wait(trace, inner);
+    }
+  }
+  return std::clamp<Nanoseconds>(facts.saved_by(edit), 0, facts.step);
+}
+
+std::vector<Finding> all_findings(const Facts& facts, const std::vector<std::string>& rules, Nanoseconds least) {
+  const auto is_wanted = [&](std::string_view rule) {
+    return rules.empty() || std::ranges::find(rules, rule) != rules.end();
+  };
+  std::vector<Finding> findings;
+  for (const Rule& rule : all_rules()) {
+    if (!is_wanted(rule.info.id)) continue;
+    for (Finding& finding : rule.find(facts)) {
+      if (finding.rule.empty()) finding.rule = rule.info.id;
+      const bool promised_time = is_about_time(finding);
+      settle(facts, finding);
+      // What its events cannot pay at all is no finding about memory instead.
+      if (!promised_time || is_about_time(finding)) findings.push_back(std::move(finding));
+    }
+  }
+  return ranked(std::move(findings), least);
+}
+
+}  // namespace telltale
