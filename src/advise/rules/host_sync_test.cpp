@@ -77,6 +77,73 @@ TEST(HostSyncRule, leaves_launches_that_block_to_others) {
   EXPECT_TRUE(findings_of(program.build(), "host_sync").empty());
 }
 
+// A program that checks its input: the host needs 60 µs for nonzero, with two launches, and then 1 ms for a step whose
+// kernels take the device 50 µs.
+Trace checking() {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    for (int i = 0; i < 4; ++i) {
+      program.open(Kind::kPython, "<built-in method nonzero of Tensor object at 0x7faada87d180>");
+      program.open(Kind::kOperator, "aten::nonzero");
+      program.kernel("aten::count", 5 * kMicrosecond);
+      program.wait();
+      program.spend(40 * kMicrosecond);
+      program.kernel("aten::fill", 5 * kMicrosecond);
+      program.close();
+      program.close();
+    }
+    program.open(Kind::kOperator, "aten::linear");
+    program.spend(1 * kMillisecond);
+    program.kernel("aten::mm", 50 * kMicrosecond);
+    program.close();
+  }
+  return program.build();
+}
+
+// Where the host sets the pace, the calls that only fetch are what is saved: unobserved, each of four takes 40 µs and
+// what launching and waiting leaves of 18, and the first one waits for the 50 µs of the step before.
+TEST(HostSyncRule, operators_that_only_fetch_are_gone_with_the_wait) {
+  const std::vector<Finding> findings = findings_of(checking(), "host_sync");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_GT(likely_ms(findings[0]), 4 * 0.030);
+  EXPECT_LT(likely_ms(findings[0]), 4 * 0.058 + 0.05);
+}
+
+TEST(HostSyncRule, tells_of_shapes_that_depend_on_the_data) {
+  const std::vector<Finding> findings = findings_of(checking(), "host_sync");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NE(findings[0].explanation.find("the shape of its result depends on the data"), std::string::npos);
+  EXPECT_NE(findings[0].fix.text.find("torch.where"), std::string::npos);
+}
+
+// One step's work, and a wait for all of it that nothing follows.
+TEST(HostSyncRule, is_silent_about_the_wait_that_ends_the_recording) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.run(Kind::kPython, "serve.py(3): think", 1 * kMillisecond);
+    program.kernel("aten::mm", 5 * kMillisecond);
+  }
+  program.wait("cudaDeviceSynchronize");
+  EXPECT_TRUE(findings_of(program.build(), "host_sync").empty());
+}
+
+// The copy has to wait for 20 ms of work that was launched before the recording began.
+TEST(HostSyncRule, is_silent_about_waits_for_work_that_is_not_in_the_file) {
+  ProgramSketch program;
+  program.begin_step();
+  program.open(Kind::kOperator, "aten::item");
+  const Nanoseconds start = program.now();
+  const auto call = program.run(Kind::kRuntime, "hipMemcpyWithStream", 20 * kMillisecond);
+  program.sketch().work(program.stream(), Kind::kMemcpy, "Memcpy DtoH", start + 19'990 * kMicrosecond,
+                        start + 19'995 * kMicrosecond, call);
+  program.close();
+  program.kernel("aten::mm", 1 * kMillisecond);
+  EXPECT_TRUE(findings_of(program.build(), "host_sync").empty());
+}
+
+const RuleSample kShapesThatDependOnData("host_sync", "shapes that depend on data", checking);
 const RuleSample kWaits1TimePerStep("host_sync", "waits 1 time per step",
                                     [] { return training(3 * kMillisecond, 1 * kMillisecond, {}, 1); });
 const RuleSample kWaits2TimesPerStep("host_sync", "waits 2 times per step",
