@@ -21,7 +21,6 @@ constexpr auto kWriting = std::to_array<std::string_view>({
     "<built-in method write of _io.",
     "<built-in method flush of _io.",
     "<built-in method writerow of ",
-    "logging/__init__.py(",
     "torch/utils/tensorboard/",
     "torch/serialization.py(",
     "tensorboardX/",
@@ -31,13 +30,21 @@ constexpr auto kWriting = std::to_array<std::string_view>({
     "absl/logging/",
     "tqdm/",
 });
+// A logger that is off returns before it calls these.
+constexpr auto kLogging = std::to_array<std::string_view>({": _log", ": handle", ": emit", ": flush"});
 // A function that launches more than this share of a step's device work computes with it.
 constexpr double kLargestShareOfDevice = 0.1;
+// Of a function's time that goes into writing and into reading values back for it: half of it in log_every_step, whose
+// function computes the values as well. One that only happens to write a line has far less.
+constexpr double kLeastShareOfWriting = 0.25;
 
 bool is_writing(std::string_view name) {
-  return std::ranges::any_of(kWriting,
-                             [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+  if (name.contains("logging/__init__.py("))
+    return std::ranges::any_of(kLogging, [&](std::string_view function) { return name.ends_with(function); });
+  return std::ranges::any_of(kWriting, [&](std::string_view part) { return name.contains(part); });
 }
+
+bool is_reading_back(std::string_view name) { return name == "aten::item" || name == "aten::_local_scalar_dense"; }
 
 // By event: how many of the events before it belong to training.
 std::vector<std::uint32_t> training_events_before(const Facts& facts) {
@@ -52,10 +59,30 @@ std::vector<std::uint32_t> training_events_before(const Facts& facts) {
   return before;
 }
 
+// By event: how long the events before it write, or read values back from the device; of those that contain each other,
+// the outermost.
+std::vector<Nanoseconds> writing_before(const Facts& facts, const std::vector<bool>& is_writing) {
+  const Events& events = facts.trace.events;
+  const std::vector<bool> reads_back = names_where(facts.trace, is_reading_back);
+  std::vector<Nanoseconds> before(events.size() + 1);
+  EventId behind = 0;  // of the last one counted
+  for (EventId event = 0; event < events.size(); ++event) {
+    before[event + 1] = before[event];
+    if (event < behind || is_on_device(events.kind[event])) continue;
+    const StringId name = events.name[event];
+    const bool writes = events.kind[event] == Kind::kPython && is_writing[name];
+    const HostWork work = facts.host_work[event];
+    if (!writes && !reads_back[name] && work != HostWork::kSync && work != HostWork::kCopies) continue;
+    behind = subtree_end(facts.trace, event);
+    before[event + 1] += events.duration[event];
+  }
+  return before;
+}
+
 // Finds functions that a step calls only to tell somebody something: they print, write, log or save, and compute
 // nothing that training needs. In the steps, on the threads that feed the device, by event. From the call that writes
 // outwards, the outermost Python function that neither calls a module, nor trains, nor launches more than a little of
-// the device's work. Needs stacks.
+// the device's work, and that spends much of its time writing. Needs stacks.
 class Search {
  public:
   explicit Search(const Facts& facts)
@@ -63,6 +90,7 @@ class Search {
         trace_(facts.trace),
         training_before_(training_events_before(facts)),
         is_writing_(names_where(facts.trace, is_writing)),
+        writing_before_(writing_before(facts, is_writing_)),
         is_recorder_(names_where(
             facts.trace, [](std::string_view name) { return name.find("torch/profiler/") != std::string_view::npos; })),
         largest_device_time_(kLargestShareOfDevice * static_cast<double>(facts.diagnosis.timing.device_period)) {}
@@ -90,7 +118,7 @@ class Search {
   EventId outermost_function(EventId event) const {
     EventId outermost = event;
     for (EventId at = trace_.events.parent[event]; at != kNoEvent; at = trace_.events.parent[at]) {
-      if (trace_.events.kind[at] != Kind::kPython || !is_beside_training(at)) break;
+      if (trace_.events.kind[at] != Kind::kPython || !is_beside_training(at) || !is_about_writing(at)) break;
       outermost = at;
     }
     return outermost;
@@ -104,10 +132,17 @@ class Search {
     return static_cast<double>(on_device) <= largest_device_time_;
   }
 
+  bool is_about_writing(EventId function) const {
+    const Nanoseconds writing = writing_before_[subtree_end(trace_, function)] - writing_before_[function];
+    return static_cast<double>(writing) >= kLeastShareOfWriting * static_cast<double>(trace_.events.duration[function]);
+  }
+
   const Facts& facts_;
   const Trace& trace_;
   std::vector<std::uint32_t> training_before_;
-  std::vector<bool> is_writing_, is_recorder_;  // by name
+  std::vector<bool> is_writing_;  // by name
+  std::vector<Nanoseconds> writing_before_;
+  std::vector<bool> is_recorder_;  // by name
   double largest_device_time_;
   std::vector<EventId> found_;
 };
@@ -153,7 +188,8 @@ std::vector<Finding> find(const Facts& facts) {
   finding.fix = {"log_less",
                  fmt::format("Log only every {}th step or so, or collect the values on the GPU and write them later.",
                              kStepsBetweenLogs),
-                 fmt::format("- log(loss.item())\n+ if step % {} == 0:\n+     log(loss.item())", kStepsBetweenLogs)};
+                 fmt::format("- log({0}.item())\n+ if step % {1} == 0:\n+     log({0}.item())",
+                             facts.trains ? "loss" : "score", kStepsBetweenLogs)};
   return {finding};
 }
 
@@ -161,8 +197,10 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::logging_in_step() {
   return {{.title = "Logging in the step",
-           .looks_for =
-               "Python functions that print, write to files, log or save, and that neither call modules nor train.",
+           .looks_for = fmt::format(
+               "Python functions that print, write to files, log or save, that spend {:.0f} % of their time "
+               "or more on it and on reading values from the GPU, and that neither call modules nor train.",
+               100 * kLeastShareOfWriting),
            .needs = "Stacks.",
            .saving = fmt::format("The steps are replayed without these functions and their waits for the GPU; every "
                                  "{}th step would still log.",

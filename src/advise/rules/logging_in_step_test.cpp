@@ -73,6 +73,30 @@ TEST(LoggingInStepRule, a_function_that_computes_on_the_device_is_no_logging) {
   EXPECT_NEAR(likely_ms(findings[0]), 0.95 * 1, 0.05);
 }
 
+// The logger is off and returns after 10 µs; the function around it works for 5 ms.
+TEST(LoggingInStepRule, a_function_that_only_calls_a_logger_is_no_logging) {
+  const Trace trace = training([](ProgramSketch& program) {
+    program.open(Kind::kPython, "serve.py(40): capture");
+    program.spend(5 * kMillisecond);
+    program.run(Kind::kPython, "logging/__init__.py(1517): debug", 10 * kMicrosecond);
+    program.close();
+  });
+  EXPECT_TRUE(findings_of(trace, "logging_in_step").empty());
+}
+
+// A line is written in 200 µs; the function around it works for 5 ms.
+TEST(LoggingInStepRule, a_function_that_writes_a_line_is_not_gone_with_it) {
+  const Trace trace = training([](ProgramSketch& program) {
+    program.open(Kind::kPython, "serve.py(40): schedule");
+    program.spend(5 * kMillisecond);
+    program.run(Kind::kPython, kFsync, 200 * kMicrosecond);
+    program.close();
+  });
+  const std::vector<Finding> findings = findings_of(trace, "logging_in_step");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 0.95 * 0.2, 0.02);
+}
+
 TEST(LoggingInStepRule, is_silent_when_nothing_is_written) {
   const Trace trace =
       training([](ProgramSketch& program) { program.run(Kind::kPython, "train.py(40): schedule", 2 * kMillisecond); });
