@@ -33,6 +33,18 @@ Trace training(bool overlaps, std::string_view collective = kAllReduce) {
   return program.build();
 }
 
+// The host needs 40 ms to launch what takes the device 10 ms of computing and 6 ms of communication behind it.
+Trace behind_slow_host() {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.kernel({.op = "aten::mm", .name = "gemm", .duration = 10 * kMillisecond});
+    program.kernel({.op = "c10d::allreduce_", .name = kAllReduce, .duration = 6 * kMillisecond});
+    program.run(Kind::kPython, "train.py(3): think", 40 * kMillisecond);
+  }
+  return program.build();
+}
+
 TEST(ExposedCommunicationRule, one_half_of_what_computation_could_hide_is_hidden) {
   const std::vector<Finding> findings = findings_of(training(false), "exposed_communication");
   ASSERT_EQ(findings.size(), 1);
@@ -43,6 +55,26 @@ TEST(ExposedCommunicationRule, one_half_of_what_computation_could_hide_is_hidden
             std::string::npos);
 }
 
+// A step has only one collective, so that there is nothing to put into one bucket; in 16 bits it takes half as long.
+TEST(ExposedCommunicationRule, tells_what_overlap_buckets_and_bytes_would_buy) {
+  const std::vector<Finding> findings = findings_of(training(false), "exposed_communication");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NE(findings[0].explanation.find("buckets twice as large nothing, and half as many bytes 3.00 ms."),
+            std::string::npos)
+      << findings[0].explanation;
+}
+
+TEST(ExposedCommunicationRule, promises_nothing_where_the_host_sets_the_pace_and_tells_what_it_would_be) {
+  const std::vector<Finding> findings = findings_of(behind_slow_host(), "exposed_communication");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].saving.likely, 0);
+  EXPECT_EQ(findings[0].evidence.size(), 3);
+  EXPECT_NE(findings[0].explanation.find("once the host keeps up, hiding half of what computation can hide would save "
+                                         "3.00 ms per step"),
+            std::string::npos)
+      << findings[0].explanation;
+}
+
 TEST(ExposedCommunicationRule, is_silent_when_communication_is_hidden) {
   EXPECT_TRUE(findings_of(training(true), "exposed_communication").empty());
 }
@@ -51,6 +83,7 @@ TEST(ExposedCommunicationRule, is_silent_about_other_kernels) {
   EXPECT_TRUE(findings_of(training(false, "gemm_on_another_stream"), "exposed_communication").empty());
 }
 
+const RuleSample kBehindSlowHost("exposed_communication", "behind a slow host", behind_slow_host);
 const RuleSample kOneCollectivePerStep("exposed_communication", "one collective per step",
                                        [] { return training(false); });
 
