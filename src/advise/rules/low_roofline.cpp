@@ -66,8 +66,8 @@ std::string own_name(std::string_view kernel) {
 
 std::string_view profiler_of_kernels(const Facts& facts) {
   const auto& peaks = facts.diagnosis.kernels.peaks;
-  return peaks && is_amd(*peaks) ? "rocprof-compute profile --name step --kernel {} -- python train.py"
-                                 : "ncu --kernel-name {} python train.py";
+  return peaks && is_amd(*peaks) ? "rocprof-compute profile --name step --kernel {} -- python program.py"
+                                 : "ncu --kernel-name {} python program.py";
 }
 
 std::vector<Finding> find(const Facts& facts) {

@@ -46,9 +46,9 @@ TEST(LowRooflineRule, names_the_profiler_of_the_devices_maker) {
   const auto command = [](std::string_view device) {
     return findings_of(training(softmax(5 * kMillisecond), device), "low_roofline").at(0).fix.code;
   };
-  EXPECT_EQ(command("NVIDIA H200"), "ncu --kernel-name cunn_SoftMaxForward python train.py");
+  EXPECT_EQ(command("NVIDIA H200"), "ncu --kernel-name cunn_SoftMaxForward python program.py");
   EXPECT_EQ(command("AMD Instinct MI300X"),
-            "rocprof-compute profile --name step --kernel cunn_SoftMaxForward -- python train.py");
+            "rocprof-compute profile --name step --kernel cunn_SoftMaxForward -- python program.py");
 }
 
 TEST(LowRooflineRule, is_silent_about_good_kernels_small_ones_and_devices_it_does_not_know) {
