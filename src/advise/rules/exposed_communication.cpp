@@ -139,6 +139,13 @@ std::string in_words(const Saved& saved) {
       amount(saved.overlapped), amount(saved.in_larger_buckets), amount(saved.in_16_bits));
 }
 
+std::string what_helps(const Saved& saved, bool waits_for_host) {
+  if (!waits_for_host) return "Each by itself, " + in_words(saved);
+  if (saved.most() == 0) return "The host sets the pace with work of its own, and less communication saves nothing.";
+  return "The host sets the pace, and less communication alone saves nothing; once the host keeps up, " +
+         in_words(saved);
+}
+
 Fix fix_for(const Facts& facts) {
   if (facts.trains)
     return {"overlap_communication",
@@ -167,17 +174,13 @@ std::vector<Finding> find(const Facts& facts) {
     saved = Remedies(facts, collectives, with_fast_host(facts)).replayed();
   else
     finding.saving = saving_around(facts, saved.most(), kUncertainty);
-  if (saved.most() == 0) return {};
   finding.title = "The GPU communicates instead of computing";
   finding.explanation = fmt::format(
       "Collectives take {} per step, and for {} of that the GPU computes nothing ({} of it overlaps). Most of it is in "
-      "{}. {}{}",
+      "{}. {}",
       format_time(communication.total_ns), format_time(communication.exposed_ns),
       format_percent(communication.overlap_percent().value_or(0)),
-      communication.rows.empty() ? "one kernel" : communication.rows.front().name,
-      waits_for_host ? "The host sets the pace, and less communication alone saves nothing; once the host keeps up, "
-                     : "Each by itself, ",
-      in_words(saved));
+      communication.rows.empty() ? "one kernel" : communication.rows.front().name, what_helps(saved, waits_for_host));
   finding.confidence = Confidence::kLow;
   finding.evidence = collectives;
   finding.source = source_line(facts.trace, collectives.front());
@@ -197,7 +200,7 @@ Rule rules::exposed_communication() {
            "The best of three replays: with collectives shorter by {:.0f} % of what computation could hide; half as "
            "many of them, each twice as large, where the shortest of a name shows what each costs at least; and those "
            "in 32 bits with half of the bytes. Where the host sets the pace these save nothing yet: then the finding "
-           "promises none, and tells what they would save behind a host that takes no time.",
+           "promises none, and tells what they would save behind a host that launches in no time.",
            100 * kHiddenShare),
        .held = "Never measured: none of our programs runs on several GPUs.",
        .fixes = {"overlap_communication"}},

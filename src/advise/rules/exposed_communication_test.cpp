@@ -34,16 +34,18 @@ Trace training(bool overlaps, std::string_view collective = kAllReduce) {
 }
 
 // The host needs 40 ms to launch what takes the device 10 ms of computing and 6 ms of communication behind it.
-Trace behind_slow_host() {
+Trace behind_slow_host(Kind kind = Kind::kPython, std::string_view work = "train.py(3): think") {
   ProgramSketch program;
   for (int step = 0; step < 3; ++step) {
     program.begin_step();
     program.kernel({.op = "aten::mm", .name = "gemm", .duration = 10 * kMillisecond});
     program.kernel({.op = "c10d::allreduce_", .name = kAllReduce, .duration = 6 * kMillisecond});
-    program.run(Kind::kPython, "train.py(3): think", 40 * kMillisecond);
+    program.run(kind, work, 40 * kMillisecond);
   }
   return program.build();
 }
+
+constexpr std::string_view kLoader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
 
 TEST(ExposedCommunicationRule, one_half_of_what_computation_could_hide_is_hidden) {
   const std::vector<Finding> findings = findings_of(training(false), "exposed_communication");
@@ -75,6 +77,14 @@ TEST(ExposedCommunicationRule, promises_nothing_where_the_host_sets_the_pace_and
       << findings[0].explanation;
 }
 
+TEST(ExposedCommunicationRule, tells_where_the_host_has_work_that_no_faster_launches_spare) {
+  const std::vector<Finding> findings =
+      findings_of(behind_slow_host(Kind::kAnnotation, kLoader), "exposed_communication");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].saving.likely, 0);
+  EXPECT_TRUE(findings[0].explanation.ends_with("and less communication saves nothing.")) << findings[0].explanation;
+}
+
 TEST(ExposedCommunicationRule, is_silent_when_communication_is_hidden) {
   EXPECT_TRUE(findings_of(training(true), "exposed_communication").empty());
 }
@@ -83,7 +93,9 @@ TEST(ExposedCommunicationRule, is_silent_about_other_kernels) {
   EXPECT_TRUE(findings_of(training(false, "gemm_on_another_stream"), "exposed_communication").empty());
 }
 
-const RuleSample kBehindSlowHost("exposed_communication", "behind a slow host", behind_slow_host);
+const RuleSample kBehindLoader("exposed_communication", "behind a loader",
+                               [] { return behind_slow_host(Kind::kAnnotation, kLoader); });
+const RuleSample kBehindSlowHost("exposed_communication", "behind a slow host", [] { return behind_slow_host(); });
 const RuleSample kOneCollectivePerStep("exposed_communication", "one collective per step",
                                        [] { return training(false); });
 
