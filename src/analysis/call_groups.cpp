@@ -1,5 +1,7 @@
 #include "analysis/call_groups.h"
 
+#include "trace/step_marks.h"
+
 namespace telltale {
 namespace {
 

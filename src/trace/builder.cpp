@@ -12,6 +12,7 @@
 #include "trace/flows.h"
 #include "trace/linking.h"
 #include "trace/nesting.h"
+#include "trace/step_marks.h"
 #include "trace/track_list.h"
 #include "trace/translator.h"
 
@@ -39,7 +40,7 @@ class Assembly {
     nest_rows();
     add_details();
     order_counters();
-    find_steps();
+    trace_.steps = marked_steps(trace_);
     describe();
     return std::move(trace_);
   }
@@ -105,7 +106,6 @@ class Assembly {
   FlowPlaces tracks_of_places() const;
   void place_memory_events();
   void order_counters();
-  void find_steps();
   void describe();
 
   EventId event_of(std::size_t batch, BatchRow row) const { return event_of_row_[first_row_[batch] + row]; }
@@ -306,22 +306,6 @@ void Assembly::order_counters() {
       counters.value.push_back(counter.value);
     }
   }
-}
-
-void Assembly::find_steps() {
-  std::map<StringId, std::int64_t> step_numbers;
-  for (StringId id = 0; id < trace_.strings.size(); ++id) {
-    if (const auto number = step_number(trace_.strings[id])) step_numbers.emplace(id, *number);
-  }
-  if (step_numbers.empty()) return;
-  const Events& events = trace_.events;
-  for (EventId id = 0; id < events.size(); ++id) {
-    if (events.kind[id] != Kind::kAnnotation) continue;
-    if (const auto step = step_numbers.find(events.name[id]); step != step_numbers.end())
-      trace_.steps.push_back({step->second, id, events.start[id], events.duration[id]});
-  }
-  std::stable_sort(trace_.steps.begin(), trace_.steps.end(),
-                   [](const Step& a, const Step& b) { return a.start < b.start; });
 }
 
 // What can be said only when everything stands in its place.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/step_marks.h"
+
 namespace telltale {
 namespace {
 
@@ -69,6 +71,7 @@ Kind kind_of(std::string_view category, std::string_view name, bool& is_known) {
 Kind kind_by_name(Kind kind, std::string_view name) {
   if (kind == Kind::kPython && name.starts_with("nn.Module: ")) return Kind::kModule;
   if (kind == Kind::kKernel && name == "dma_request") return Kind::kMemcpy;
+  if (kind == Kind::kOperator && is_annotation_name(name)) return Kind::kAnnotation;
   return kind;
 }
 

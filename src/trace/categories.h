@@ -26,7 +26,7 @@ std::span<const CategoryRule> category_rules();
 Kind kind_of(std::string_view category, std::string_view name, bool& is_known);
 
 // What an event's name adds to the kind of its category: calls of an nn.Module are written as Python calls, MTIA's
-// copies among its kernels.
+// copies among its kernels, and annotations by some writers as operators (see is_annotation_name).
 Kind kind_by_name(Kind kind, std::string_view name);
 
 }  // namespace telltale

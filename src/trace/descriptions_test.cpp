@@ -82,15 +82,5 @@ TEST(Descriptions, tell_apart_whatever_differs_in_a_shared_row) {
   EXPECT_NE(hash_value(OperatorInputs{.shapes = 1}), hash_value(OperatorInputs{.strides = 1}));
 }
 
-TEST(Steps, have_a_number_in_their_name) {
-  EXPECT_EQ(step_number("ProfilerStep#7"), 7);
-  EXPECT_EQ(step_number(step_name(120)), 120);
-  for (const char* other : {"ProfilerStep#", "ProfilerStep#-1", "ProfilerStep#7a", "ProfilerStep# 7", "Step#7",
-                            "ProfilerStep#99999999999999999999"})
-    EXPECT_EQ(step_number(other), std::nullopt) << other;
-  EXPECT_TRUE(is_step_name("ProfilerStep#x"));
-  EXPECT_FALSE(is_step_name("ProfilerStep"));
-}
-
 }  // namespace
 }  // namespace telltale

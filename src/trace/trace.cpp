@@ -1,14 +1,10 @@
 #include "trace/trace.h"
 
 #include <algorithm>
-#include <charconv>
 #include <concepts>
-#include <system_error>
 
 namespace telltale {
 namespace {
-
-constexpr std::string_view kStepPrefix = "ProfilerStep#";
 
 template <typename Value>
 std::size_t bytes_of(const std::vector<Value>& column) {
@@ -70,19 +66,6 @@ std::string_view name_of(MemorySpace space) {
   }
   return "";
 }
-
-bool is_step_name(std::string_view name) { return name.starts_with(kStepPrefix); }
-
-std::optional<std::int64_t> step_number(std::string_view name) {
-  if (!is_step_name(name)) return std::nullopt;
-  name.remove_prefix(kStepPrefix.size());
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
-  const bool is_number = parsed.ec == std::errc() && parsed.ptr == name.data() + name.size();
-  return is_number && !name.starts_with('-') ? std::optional(number) : std::nullopt;
-}
-
-std::string step_name(std::int64_t number) { return std::string(kStepPrefix) + std::to_string(number); }
 
 void MemoryEvents::reserve(std::size_t rows) {
   time.reserve(rows);

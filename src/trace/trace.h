@@ -61,30 +61,23 @@ constexpr void describe(auto& columns, RowOf<Events>) {
 }
 static_assert(describes_all_members<Events>);
 
-// A mark that torch.profiler leaves: an annotation named "ProfilerStep#7".
+// A mark that torch.profiler or a framework leaves: an annotation such as "ProfilerStep#7". See step_marks.h.
 struct Step {
-  std::int64_t index = 0;  // the number in its name
+  std::int64_t index = 0;  // the number in its name; its place where the name has none
   EventId event = kNoEvent;
   Nanoseconds start = 0;
   Nanoseconds duration = 0;
 };
 constexpr void describe(auto& columns, RowOf<Step>) {
-  columns.number(&Step::index, {.name = "step", .text = "the number in its name", .rises = true});
+  columns.number(&Step::index, {.name = "step", .text = "the number in its name, or its place", .rises = true});
   columns.index(&Step::event, RowOf<Events>{},
-                {.name = "event", .text = "the `ProfilerStep#` annotation", .null = Null::kNoRow});
+                {.name = "event", .text = "the annotation that marks it", .null = Null::kNoRow});
   columns.number(
       &Step::start,
       {.name = "start_ns", .text = "from the start of the trace", .unit = Unit::kNanoseconds, .rises = true});
   columns.number(&Step::duration, {.name = "duration_ns", .text = "of the annotation", .unit = Unit::kNanoseconds});
 }
 static_assert(describes_all_members<Step>);
-
-// Whether an annotation of this name marks a step, whatever follows "ProfilerStep#".
-bool is_step_name(std::string_view name);
-// The number in the name of a step; nothing where it is none, or is not a number from 0 on.
-std::optional<std::int64_t> step_number(std::string_view name);
-// The name of the step with that number.
-std::string step_name(std::int64_t number);
 
 // Allocations (positive bytes) and frees (negative bytes), by time.
 struct MemoryEvents {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "slow_arguments.h"
 
@@ -52,18 +55,100 @@ void lay_in_lanes(Trace& trace) {
   for (std::size_t i = 0; i < crowded.size(); ++i) trace.anomalies.add(Anomaly::kTooManyLanes, 0);
 }
 
+namespace {
+
+// The maker of the mark that a name is, by its spelling; empty for other names.
+std::string maker_of(std::string_view name) {
+  const auto has = [&](std::string_view prefix, std::string_view part) {
+    return name.starts_with(prefix) && name.substr(prefix.size()).contains(part);
+  };
+  if (has("execute_context_", "_generation_") || has("execute_", "_context_") || has("execute_new_", "_cached_"))
+    return "vLLM";
+  if (has("step[", " bs=")) return "SGLang";
+  if (has("prefill[bs=", "") || has("decode[bs=", "") || has("eager_decode[bs=", "")) return "ATOM";
+  if (has("[pl][profile]run_training_batch", "")) return "Lightning";
+  for (const char* loop : {".validation_step", ".test_step", ".predict_step"})
+    if (has("[pl][profile][Strategy]", loop)) return "Lightning";
+  return has("[param|", "|measure|forward]") ? "PARAM" : "";
+}
+
+std::optional<std::int64_t> number_of(std::string_view name) {
+  const std::string_view prefix = "ProfilerStep#";
+  if (!name.starts_with(prefix)) return std::nullopt;
+  const ExactInteger number = shifted_decimal(name.substr(prefix.size()), 0);
+  const bool is_digits = name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
+  if (!is_digits || number.outcome != ExactInteger::Outcome::kFits) return std::nullopt;
+  return number.value;
+}
+
+using Marks = std::vector<EventId>;
+
+bool share_time(const Events& events, EventId a, EventId b) {
+  return events.start[a] < events.end(b) && events.start[b] < events.end(a);
+}
+
+// How much device work was launched in the marks, and how long they take.
+std::pair<std::size_t, Nanoseconds> weight_of(const Trace& trace, const Marks& marks) {
+  const Events& events = trace.events;
+  std::pair<std::size_t, Nanoseconds> weight{};
+  for (const EventId mark : marks) weight.second += events.duration[mark];
+  for (EventId event = 0; event < events.size(); ++event) {
+    if (!is_device_work(events.kind[event]) || events.cause[event] == kNoEvent) continue;
+    const Nanoseconds launched = events.start[events.cause[event]];
+    EventId last = kNoEvent;
+    for (const EventId mark : marks)
+      if (events.start[mark] <= launched) last = mark;
+    if (last != kNoEvent && launched < events.end(last)) ++weight.first;
+  }
+  return weight;
+}
+
+// Of one maker: the outermost, of all threads where those take turns, else of the weightiest thread.
+Marks marks_that_count(const Trace& trace, const std::map<TrackId, Marks>& by_thread) {
+  const Events& events = trace.events;
+  Marks all;
+  const Marks* best = nullptr;
+  for (const auto& [thread, marks] : by_thread) {
+    all.insert(all.end(), marks.begin(), marks.end());
+    if (best == nullptr || weight_of(trace, marks) > weight_of(trace, *best)) best = &marks;
+  }
+  std::ranges::stable_sort(all, {}, [&](EventId event) { return events.start[event]; });
+  if (by_thread.size() == 1) return all;
+  for (std::size_t i = 1; i < all.size(); ++i)
+    if (events.start[all[i]] < events.end(all[i - 1])) return *best;
+  return all;
+}
+
+}  // namespace
+
 void find_steps(Trace& trace) {
   const Events& events = trace.events;
-  const std::string_view prefix = "ProfilerStep#";
+  std::map<std::string, std::map<TrackId, Marks>> by_maker;
   for (EventId event = 0; event < events.size(); ++event) {
-    const std::string_view name = trace.name(event);
-    if (events.kind[event] != Kind::kAnnotation || !name.starts_with(prefix)) continue;
-    const ExactInteger number = shifted_decimal(name.substr(prefix.size()), 0);
-    const bool is_digits = name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
-    if (is_digits && number.outcome == ExactInteger::Outcome::kFits)
-      trace.steps.push_back({number.value, event, events.start[event], events.duration[event]});
+    if (events.kind[event] != Kind::kAnnotation) continue;
+    const std::string maker = number_of(trace.name(event)) ? "torch" : maker_of(trace.name(event));
+    if (maker.empty()) continue;
+    Marks& marks = by_maker[maker][events.track[event]];
+    if (!marks.empty() && share_time(events, marks.back(), event) && contains(events, marks.back(), event)) continue;
+    marks.push_back(event);
   }
-  std::ranges::stable_sort(trace.steps, {}, &Step::start);
+  Marks chosen;
+  if (by_maker.contains("torch")) {
+    chosen = marks_that_count(trace, by_maker["torch"]);
+  } else {
+    // In the order of the makers' table, which decides where all else is equal.
+    for (const char* maker : {"vLLM", "SGLang", "ATOM", "Lightning", "PARAM"}) {
+      if (!by_maker.contains(maker)) continue;
+      Marks marks = marks_that_count(trace, by_maker[maker]);
+      const auto rank = [&](const Marks& of) { return std::pair(of.size() > 1, weight_of(trace, of)); };
+      if (chosen.empty() || rank(marks) > rank(chosen)) chosen = std::move(marks);
+    }
+  }
+  for (const EventId mark : chosen) {
+    const auto number = number_of(trace.name(mark));
+    trace.steps.push_back({number.value_or(static_cast<std::int64_t>(trace.steps.size())), mark, events.start[mark],
+                           events.duration[mark]});
+  }
 }
 
 EventId innermost_at(const Trace& trace, TrackId track, Nanoseconds time) {

@@ -189,7 +189,11 @@ void place_ascend_rows(const SlowDocument& document, std::vector<SlowRow>& rows)
 Kind slow_kind(const std::string& category, const std::string& name) {
   const Kind kind = kind_of_category(category);
   if (kind == Kind::kKernel && name == "dma_request") return Kind::kMemcpy;
-  return kind == Kind::kPython && name.starts_with("nn.Module: ") ? Kind::kModule : kind;
+  if (kind == Kind::kPython && name.starts_with("nn.Module: ")) return Kind::kModule;
+  for (const char* range :
+       {"ProfilerStep#", "Optimizer.step#", "Optimizer.zero_grad#", "enumerate(DataLoader)#", "[pl]["})
+    if (kind == Kind::kOperator && name.starts_with(range)) return Kind::kAnnotation;
+  return kind;
 }
 
 bool is_told_by_kind(const std::string& category) {

@@ -16,6 +16,7 @@
 #include "bindings/core/torch_events.h"
 #include "formats/read_trace.h"
 #include "formats/write_trace.h"
+#include "trace/step_marks.h"
 
 namespace telltale::python {
 namespace {

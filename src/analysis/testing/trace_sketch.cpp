@@ -4,6 +4,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "trace/step_marks.h"
+
 namespace telltale {
 
 TraceSketch::TraceSketch() {
@@ -90,7 +92,7 @@ Trace TraceSketch::build() {
   for (EventId event = 0; event < trace_.events.size(); ++event) {
     trace_.events.parent.push_back(innermost_around(event));
   }
-  place_steps();
+  trace_.steps = marked_steps(trace_);
   place_allocations();
   return std::move(trace_);
 }
@@ -144,16 +146,6 @@ EventId TraceSketch::innermost_around(EventId event) const {
     if (contains) innermost = other;
   }
   return innermost;
-}
-
-void TraceSketch::place_steps() {
-  constexpr std::string_view kPrefix = "ProfilerStep#";
-  for (EventId event = 0; event < trace_.events.size(); ++event) {
-    const std::string_view name = trace_.name(event);
-    if (trace_.events.kind[event] != Kind::kAnnotation || !name.starts_with(kPrefix)) continue;
-    trace_.steps.push_back({std::stoll(std::string(name.substr(kPrefix.size()))), event, trace_.events.start[event],
-                            trace_.events.duration[event]});
-  }
 }
 
 void TraceSketch::place_allocations() {

@@ -82,7 +82,6 @@ class TraceSketch {
 
   void place_events();
   EventId innermost_around(EventId event) const;
-  void place_steps();
   void place_allocations();
 
   Trace trace_;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "trace/step_marks.h"
+
 namespace telltale::tell {
 namespace {
 
