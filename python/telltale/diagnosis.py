@@ -409,13 +409,18 @@ class StepTime(Struct):
     """How long it takes there, up to the next one."""
     device_busy_ns: int
     """How long the work that it launched occupies a device."""
+    is_outlier: bool
+    """Whether it is unlike the others, as steps that warm up are."""
+    is_counted: bool
+    """Whether the numbers are about it; not so for outliers and for steps that a pause or an outlier parts from the
+    longest run."""
 
 
 @dataclass(frozen=True)
 class StepSummary(Struct):
     """A step: as recorded, and as it would be without the profiler."""
     count: int
-    """How many steps were looked at."""
+    """How many steps the numbers are about."""
     mean_ns: int
     """A step as it was recorded: the period with which the program repeats itself, which is the device's where the host
     runs ahead of it."""
@@ -435,8 +440,9 @@ class StepSummary(Struct):
     observer_percent: float
     """By how much of ``mean_ns`` the two differ."""
     source: str
-    """What the steps are: ``marks`` (ProfilerStep), ``optimizer`` (from one optimizer step to the next), ``pattern``
-    (what repeats at the top of the busiest thread), ``whole_trace`` (nothing repeats: the trace counts as one step)."""
+    """What the steps are: ``marks`` (annotations: ProfilerStep#, or a framework's own), ``optimizer`` (from one
+    optimizer step to the next), ``pattern`` (what repeats at the outermost level of the busiest thread), ``parts`` (a
+    single pass that warms up: its alike parts), ``whole_trace`` (nothing repeats: the trace counts as one step)."""
 
 
 @dataclass(frozen=True)
@@ -475,7 +481,7 @@ class Diagnosis(PageStruct):
     step: StepSummary
     """How long a step takes."""
     steps: tuple[StepTime, ...]
-    """One by one."""
+    """One by one, also those that do not count."""
     breakdown: tuple[BreakdownPart, ...]
     """Where the recorded step's time goes, each instant once; the ``ns`` add up to ``step.mean_ns``, exactly. Only what
     is not zero: first what the busiest device does, then what it waits for, each by falling time."""

@@ -206,7 +206,7 @@ class DeviceInfo(Struct):
 class StepInfo(Struct):
     """A step that the recorder marked."""
     index: int
-    """The number in its name."""
+    """The number in its name, or its place."""
     name: str
     """The name of its mark."""
     start_ns: int

@@ -1,45 +1,47 @@
 #include "analysis/step_range.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace telltale {
 
-std::vector<StepId> steps_in(const Trace& trace, const StepRange& range) {
-  std::vector<StepId> chosen;
-  for (std::size_t i = 0; i < trace.steps.size(); ++i) {
-    if (range.contains(trace.steps[i])) chosen.push_back(static_cast<StepId>(i));
-  }
-  return chosen;
-}
-
-StepFilter::StepFilter(const Trace& trace, const StepRange& range) : trace_(trace), is_chosen_(trace.steps.size()) {
-  for (const StepId step : steps_in(trace, range)) is_chosen_[static_cast<std::size_t>(step)] = true;
-}
-
-bool StepFilter::accepts(EventId event) const {
-  const StepId step = trace_.step_of(event);
-  return step != kNoStep && is_chosen_[static_cast<std::size_t>(step)];
-}
-
 namespace {
 
-// Whether an event has a part in one of the windows, which are ascending and apart from each other.
+// The first of the windows that ends behind a moment.
+auto first_behind(const std::vector<Interval>& windows, Nanoseconds time) {
+  return std::ranges::partition_point(windows, [&](Interval window) { return window.end <= time; });
+}
+
+// Whether an event has a part in one of the windows.
 bool overlaps_any(const Events& events, EventId event, const std::vector<Interval>& windows) {
-  const auto first_behind_start =
-      std::ranges::partition_point(windows, [&](Interval window) { return window.end <= events.start[event]; });
-  return first_behind_start != windows.end() && overlaps(events, event, *first_behind_start);
+  const auto window = first_behind(windows, events.start[event]);
+  return window != windows.end() && overlaps(events, event, *window);
 }
 
 }  // namespace
 
+std::vector<FoundStep> steps_in(const Trace& trace, const StepRange& range) {
+  FoundSteps found = found_steps(trace);
+  if (found.source == StepSource::kWhole) return {};
+  std::erase_if(found.steps, [&](const FoundStep& step) { return !range.contains(step.index); });
+  return std::move(found.steps);
+}
+
+StepFilter::StepFilter(const Trace& trace, const StepRange& range) : trace_(trace) {
+  for (const FoundStep& step : steps_in(trace, range)) windows_.push_back(step.host);
+  windows_ = united(std::move(windows_));
+}
+
+bool StepFilter::accepts(EventId event) const {
+  const EventId cause = is_on_device(trace_.events.kind[event]) ? trace_.events.cause[event] : kNoEvent;
+  const Nanoseconds time = trace_.events.start[cause == kNoEvent ? event : cause];
+  const auto window = first_behind(windows_, time);
+  return window != windows_.end() && window->begin <= time;
+}
+
 Selection selection_of(const Trace& trace, const StepRange& range) {
-  std::vector<Interval> windows;
-  for (const StepId step : steps_in(trace, range)) {
-    const Step& chosen = trace.steps[static_cast<std::size_t>(step)];
-    windows.push_back({chosen.start, chosen.start + chosen.duration});
-  }
-  Selection selection{std::vector<bool>(trace.events.size()), united(std::move(windows))};
   const StepFilter filter(trace, range);
+  Selection selection{std::vector<bool>(trace.events.size()), filter.windows()};
   std::vector<bool> has_looked_around(trace.events.size());
   for (EventId event = 0; event < trace.events.size(); ++event) {
     const Kind kind = trace.events.kind[event];

@@ -1,98 +1,26 @@
 #include "analysis/step_timing.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
+#include <span>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/full_queue.h"
 #include "analysis/host_work.h"
+#include "analysis/outlying_steps.h"
+#include "analysis/robust_statistics.h"
 
 namespace telltale {
 namespace {
-
-constexpr std::string_view kOptimizerStep = "Optimizer.step";
-// A call at the top of a thread that comes less often than this is no pattern.
-constexpr std::size_t kLeastRepeats = 3;
 
 // Of a step: where its first device work had to wait this long behind earlier work, the host was ahead when the
 // recording began, and its marks contain waiting for work of steps that were not recorded.
 constexpr double kBacklogOfHostAhead = 0.4;
 
-std::vector<StepSpan> marked_steps(const Trace& trace, const StepRange& range) {
-  std::vector<StepSpan> spans;
-  for (const Step& step : trace.steps)
-    if (range.contains(step)) spans.push_back({step.index, {step.start, step.start + step.duration}});
-  return spans;
-}
-
-// From each of the ascending times to the next one.
-std::vector<StepSpan> steps_between(const std::vector<Nanoseconds>& times) {
-  std::vector<StepSpan> spans;
-  for (std::size_t i = 1; i < times.size(); ++i)
-    spans.push_back({static_cast<std::int64_t>(i - 1), {times[i - 1], times[i]}});
-  return spans;
-}
-
-// A program with several optimizers takes a step of each in turn: one of them is enough to tell its steps apart.
-std::vector<StepSpan> steps_of_optimizer(const Trace& trace) {
-  std::map<StringId, std::vector<Nanoseconds>> ends_by_name;
-  for (EventId event = 0; event < trace.events.size(); ++event)
-    if (trace.events.kind[event] == Kind::kAnnotation && trace.name(event).starts_with(kOptimizerStep))
-      ends_by_name[trace.events.name[event]].push_back(trace.events.end(event));
-  std::vector<Nanoseconds> chosen;
-  for (auto& [name, ends] : ends_by_name) {
-    std::sort(ends.begin(), ends.end());
-    if (chosen.empty() || std::pair(ends.size(), ends.back()) > std::pair(chosen.size(), chosen.back())) chosen = ends;
-  }
-  return steps_between(chosen);
-}
-
-TrackId busiest_thread(const Trace& trace) {
-  TrackId busiest = 0;
-  EventId most = 0;
-  for (TrackId track = 0; track < trace.tracks.size(); ++track) {
-    if (trace.tracks[track].kind != TrackKind::kThread || trace.tracks[track].event_count <= most) continue;
-    busiest = track;
-    most = trace.tracks[track].event_count;
-  }
-  return busiest;
-}
-
-// Of the calls nearest to the top of the busiest thread, the one that repeats and covers the most time.
-std::vector<StepSpan> steps_of_pattern(const Trace& trace) {
-  if (trace.tracks.empty()) return {};
-  const Track& track = trace.tracks[busiest_thread(trace)];
-  struct Repeated {
-    std::vector<Nanoseconds> starts;
-    Nanoseconds total = 0;
-    int depth = 0;
-  };
-  constexpr int kDeepest = 12;  // a program's own loop is rarely further down than its entry points are deep
-  std::unordered_map<StringId, Repeated> by_name;
-  std::vector<int> depth(track.event_count);
-  for (EventId i = 0; i < track.event_count; ++i) {
-    const EventId event = track.first_event + i;
-    const EventId parent = trace.events.parent[event];
-    depth[i] = parent == kNoEvent ? 0 : depth[parent - track.first_event] + 1;
-    if (depth[i] > kDeepest || is_on_device(trace.events.kind[event])) continue;
-    Repeated& repeated = by_name[trace.events.name[event]];
-    if (repeated.starts.empty()) repeated.depth = depth[i];
-    if (repeated.depth != depth[i]) continue;
-    repeated.starts.push_back(trace.events.start[event]);
-    repeated.total += trace.events.duration[event];
-  }
-  const auto is_better = [](const Repeated& a, const Repeated& b) {
-    return std::tuple(-a.depth, a.total, b.starts.front()) > std::tuple(-b.depth, b.total, a.starts.front());
-  };
-  const Repeated* best = nullptr;
-  for (const auto& [name, repeated] : by_name) {
-    if (repeated.starts.size() < kLeastRepeats || repeated.total * 2 < trace.duration) continue;
-    if (best == nullptr || is_better(repeated, *best)) best = &repeated;
-  }
-  return best == nullptr ? std::vector<StepSpan>{} : steps_between(best->starts);
-}
+// Of the usual step: a last one that is shorter and launches nothing, where all others do, is what the recorder marked
+// before it stopped.
+constexpr double kStub = 0.1;
 
 // Work without a launch in the trace was launched before the recording began, and belongs to no step.
 void place_device_work(const Trace& trace, StepTiming& timing) {
@@ -119,13 +47,6 @@ void place_device_work(const Trace& trace, StepTiming& timing) {
     of_all_steps.insert(of_all_steps.end(), work.begin(), work.end());
   }
   timing.device_period = total_length(united(std::move(of_all_steps))) / static_cast<Nanoseconds>(timing.steps.size());
-}
-
-Nanoseconds median(std::vector<Nanoseconds> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
 // From the first work of one step to that of a later one, where there are two; else all there is.
@@ -161,7 +82,7 @@ Nanoseconds time_waited(const Trace& trace, const StepTiming& timing) {
 void measure_periods(StepTiming& timing, Nanoseconds waited) {
   const auto count = static_cast<Nanoseconds>(timing.steps.size());
   std::vector<Nanoseconds> longer;
-  for (const StepSpan& step : timing.steps) longer.push_back(std::max(step.host.length(), step.device_busy));
+  for (const StepSpan& step : timing.steps) longer.push_back(step.duration());
   timing.host_period = (timing.steps.back().host.end - timing.steps.front().host.begin) / count;
   timing.median = median(longer);
 
@@ -176,46 +97,87 @@ void measure_periods(StepTiming& timing, Nanoseconds waited) {
   if (timing.device_period > timing.host_period || (stays_behind && has_time)) measure_on_device(timing);
 }
 
-StepTiming timing_of(const Trace& trace, StepSource source, std::vector<StepSpan> steps) {
+bool is_stub(const StepSpan& last, std::span<const StepSpan> others) {
+  std::vector<Nanoseconds> durations;
+  for (const StepSpan& step : others) durations.push_back(step.duration());
+  return !others.empty() && last.device_busy == 0 &&
+         std::ranges::all_of(others, [](const StepSpan& step) { return step.device_busy > 0; }) &&
+         static_cast<double>(last.duration()) < kStub * static_cast<double>(median(durations));
+}
+
+void find_outliers(std::vector<StepSpan>& steps) {
+  std::vector<Nanoseconds> durations;
+  for (const StepSpan& step : steps) durations.push_back(step.duration());
+  const std::vector<bool> is_outlier = outliers_among(durations);
+  for (std::size_t i = 0; i < steps.size(); ++i) steps[i].is_outlier = is_outlier[i];
+  if (is_stub(steps.back(), std::span(steps).first(steps.size() - 1))) steps.back().is_outlier = true;
+}
+
+// Of a list of steps.
+struct Run {
+  std::size_t first = 0, count = 0;
+};
+
+// The longest run of steps without an outlier and, if those count, without a pause; the last of several.
+Run longest_run(const std::vector<StepSpan>& steps, bool pauses_count) {
+  Run longest, run;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].is_outlier) {
+      run = {i + 1, 0};
+      continue;
+    }
+    if (pauses_count && i > 0 && steps[i - 1].host.end < steps[i].host.begin) run = {i, 0};
+    ++run.count;
+    if (run.count >= longest.count) longest = run;
+  }
+  return longest;
+}
+
+// Leaves the steps to look at and puts the others aside. A program that pauses after every step is one whose steps have
+// pauses.
+void leave_out_others(StepTiming& timing) {
+  std::vector<StepSpan>& steps = timing.steps;
+  find_outliers(steps);
+  Run run = longest_run(steps, true);
+  if (run.count < 2) run = longest_run(steps, false);
+  const auto begin = steps.begin() + static_cast<std::ptrdiff_t>(run.first);
+  const auto end = begin + static_cast<std::ptrdiff_t>(run.count);
+  timing.left_out.assign(steps.begin(), begin);
+  timing.left_out.insert(timing.left_out.end(), end, steps.end());
+  for (StepSpan& step : timing.left_out) step.is_counted = false;
+  steps = {begin, end};
+}
+
+StepTiming timing_of(const Trace& trace, FoundSteps found, bool leaves_out) {
   StepTiming timing;
-  timing.source = source;
-  timing.steps = std::move(steps);
+  timing.source = found.source;
+  for (const FoundStep& step : found.steps) timing.steps.push_back({.index = step.index, .host = step.host});
   place_device_work(trace, timing);
+  if (leaves_out) leave_out_others(timing);
+  if (!timing.left_out.empty()) place_device_work(trace, timing);
   measure_periods(timing, time_waited(trace, timing));
   return timing;
 }
 
 }  // namespace
 
-std::string_view name_of(StepSource source) {
-  switch (source) {
-    case StepSource::kMarks:
-      return "marks";
-    case StepSource::kOptimizer:
-      return "optimizer";
-    case StepSource::kPattern:
-      return "pattern";
-    case StepSource::kWhole:
-      break;
-  }
-  return "whole_trace";
-}
-
-StepTiming step_timing(const Trace& trace) {
-  if (auto steps = marked_steps(trace, {}); !steps.empty())
-    return timing_of(trace, StepSource::kMarks, std::move(steps));
-  if (auto steps = steps_of_optimizer(trace); !steps.empty())
-    return timing_of(trace, StepSource::kOptimizer, std::move(steps));
-  if (auto steps = steps_of_pattern(trace); !steps.empty())
-    return timing_of(trace, StepSource::kPattern, std::move(steps));
-  return timing_of(trace, StepSource::kWhole, {{0, {0, trace.duration}}});
-}
+StepTiming step_timing(const Trace& trace) { return timing_of(trace, found_steps(trace), true); }
 
 std::optional<StepTiming> step_timing(const Trace& trace, const std::optional<StepRange>& range) {
   if (!range) return step_timing(trace);
-  std::vector<StepSpan> steps = marked_steps(trace, *range);
-  if (steps.empty()) return std::nullopt;
-  return timing_of(trace, StepSource::kMarks, std::move(steps));
+  FoundSteps found = found_steps(trace);
+  if (found.source == StepSource::kWhole) return std::nullopt;
+  std::erase_if(found.steps, [&](const FoundStep& step) { return !range->contains(step.index); });
+  if (found.steps.empty()) return std::nullopt;
+  return timing_of(trace, std::move(found), !range->is_asked_for);
+}
+
+std::vector<StepSpan> all_steps(const StepTiming& timing) {
+  std::vector<StepSpan> all;
+  std::ranges::merge(
+      timing.steps, timing.left_out, std::back_inserter(all), {}, [](const StepSpan& step) { return step.host.begin; },
+      [](const StepSpan& step) { return step.host.begin; });
+  return all;
 }
 
 int step_at(const StepTiming& timing, Nanoseconds time) {

@@ -59,62 +59,86 @@ TEST(StepTiming, takes_only_the_steps_that_are_asked_for_and_none_when_there_are
   EXPECT_FALSE(step_timing(trace, StepRange{10, 12}).has_value());
 }
 
-TEST(StepTiming, has_no_step_to_choose_where_none_is_marked) {
+TEST(StepTiming, takes_steps_that_are_asked_for_where_none_is_marked) {
   Program program;
-  for (const Nanoseconds at : {80, 180, 280})
+  for (const Nanoseconds at : {80, 180, 280, 380})
     program.sketch.event(program.main, Kind::kAnnotation, "Optimizer.step#AdamW.step", at, at + 20);
   const Trace trace = program.sketch.build();
   EXPECT_EQ(step_timing(trace).source, StepSource::kOptimizer);
-  EXPECT_FALSE(step_timing(trace, StepRange{0, 1}).has_value());
+  EXPECT_EQ(host_spans(step_timing(trace, StepRange{1, 2}).value()), (std::vector<Interval>{{200, 300}, {300, 400}}));
+  EXPECT_FALSE(step_timing(trace, StepRange{3, 3}).has_value());
 }
 
-TEST(StepTiming, goes_from_the_end_of_one_optimizer_step_to_that_of_the_next_where_there_are_no_marks) {
+TEST(StepTiming, has_no_step_to_choose_where_the_whole_trace_is_one) {
   Program program;
-  for (const Nanoseconds at : {80, 180, 300})
-    program.sketch.event(program.main, Kind::kAnnotation, "Optimizer.step#AdamW.step", at, at + 20);
+  program.launch(10, 20, 30);
+  const Trace trace = program.sketch.build();
+  EXPECT_EQ(step_timing(trace).source, StepSource::kWhole);
+  EXPECT_FALSE(step_timing(trace, StepRange{0, 0}).has_value());
+}
+
+// The numbers of those that count, and of the others with a star where they are outliers.
+std::string which(const StepTiming& timing) {
+  std::string text;
+  for (const StepSpan& step : timing.steps) text += std::to_string(step.index) + ' ';
+  text += '|';
+  for (const StepSpan& step : timing.left_out) text += ' ' + std::to_string(step.index) + (step.is_outlier ? "*" : "");
+  return text;
+}
+
+// Marks that follow one another.
+Program steps_of(const std::vector<Nanoseconds>& durations) {
+  Program program;
+  Nanoseconds now = 0;
+  for (std::size_t i = 0; i < durations.size(); now += durations[i++])
+    program.mark(static_cast<int>(i), now, now + durations[i]);
+  return program;
+}
+
+TEST(StepTiming, leaves_out_a_step_that_warms_up) {
+  const Trace trace = steps_of({519, 7, 6, 7, 6, 7}).sketch.build();
+  const StepTiming timing = step_timing(trace);
+  EXPECT_EQ(which(timing), "1 2 3 4 5 | 0*");
+  EXPECT_EQ(timing.window, (Interval{519, 552}));
+  EXPECT_EQ(timing.host_period, 33 / 5);
+  EXPECT_EQ(timing.median, 7);
+  EXPECT_EQ(all_steps(timing).size(), 6);
+  EXPECT_EQ(all_steps(timing).front().index, 0);
+  EXPECT_FALSE(all_steps(timing).front().is_counted);
+}
+
+TEST(StepTiming, leaves_nothing_out_of_a_range_that_was_asked_for) {
+  const Trace trace = steps_of({519, 7, 6, 7, 6, 7}).sketch.build();
+  EXPECT_EQ(which(step_timing(trace, StepRange{0, 3, true}).value()), "0 1 2 3 |");
+  EXPECT_EQ(which(step_timing(trace, StepRange{0, 3}).value()), "1 2 3 | 0*");
+}
+
+TEST(StepTiming, is_about_the_longest_run_without_an_outlier) {
+  EXPECT_EQ(which(step_timing(steps_of({10, 10, 90, 10, 10, 10}).sketch.build())), "3 4 5 | 0 1 2*");
+  EXPECT_EQ(which(step_timing(steps_of({10, 90, 10}).sketch.build())), "2 | 0 1*");
+}
+
+TEST(StepTiming, keeps_long_steps_that_come_at_equal_distances) {
+  const StepTiming timing = step_timing(steps_of({10, 10, 10, 50, 10, 10, 10, 50, 10, 10, 10, 50}).sketch.build());
+  EXPECT_EQ(timing.left_out.size(), 0);
+  EXPECT_EQ(timing.host_period, 20);
+}
+
+TEST(StepTiming, leaves_out_a_last_mark_in_which_the_recording_ended) {
+  Program program;
+  program.mark(0, 0, 100);
+  program.launch(10, 20, 60);
+  program.mark(1, 100, 103);
+  EXPECT_EQ(which(step_timing(program.sketch.build())), "0 | 1*");
+}
+
+TEST(StepTiming, is_about_the_longest_run_without_a_pause) {
+  Program program;
+  for (const int step : {0, 1, 2, 10, 11, 12, 13, 20})
+    program.sketch.event(program.main, Kind::kAnnotation, "step[DECODE bs=8]", 100 * step, 100 * step + 90);
   const StepTiming timing = step_timing(program.sketch.build());
-  EXPECT_EQ(timing.source, StepSource::kOptimizer);
-  EXPECT_EQ(host_spans(timing), (std::vector<Interval>{{100, 200}, {200, 320}}));
-}
-
-TEST(StepTiming, counts_one_step_for_each_turn_of_several_optimizers) {
-  Program program;
-  for (const Nanoseconds at : {0, 100, 200}) {
-    program.sketch.event(program.main, Kind::kAnnotation, "Optimizer.step#SGD.step", at + 50, at + 60);
-    program.sketch.event(program.main, Kind::kAnnotation, "Optimizer.step#AdamW.step", at + 70, at + 80);
-  }
-  EXPECT_EQ(host_spans(step_timing(program.sketch.build())), (std::vector<Interval>{{80, 180}, {180, 280}}));
-}
-
-TEST(StepTiming, one_optimizer_step_makes_no_step) {
-  Program program;
-  program.sketch.event(program.main, Kind::kAnnotation, "Optimizer.step#AdamW.step", 80, 100);
-  const StepTiming timing = step_timing(program.sketch.build());
-  EXPECT_EQ(timing.source, StepSource::kWhole);
-  EXPECT_EQ(host_spans(timing), (std::vector<Interval>{{0, 100}}));
-}
-
-TEST(StepTiming, follows_the_call_nearest_to_the_top_that_repeats_and_covers_most_of_the_time) {
-  Program program;
-  program.sketch.event(program.main, Kind::kPython, "serve.py(1): main", 0, 1000);
-  program.sketch.event(program.main, Kind::kPython, "serve.py(3): warm_up", 0, 40);
-  for (const Nanoseconds at : {50, 350, 650}) {
-    program.sketch.event(program.main, Kind::kPython, "serve.py(9): answer", at, at + 250);
-    program.sketch.event(program.main, Kind::kPython, "model.py(5): forward", at + 10, at + 200);
-    program.sketch.event(program.main, Kind::kPython, "serve.py(20): log", at + 250, at + 260);
-  }
-  const StepTiming timing = step_timing(program.sketch.build());
-  EXPECT_EQ(timing.source, StepSource::kPattern);
-  EXPECT_EQ(host_spans(timing), (std::vector<Interval>{{50, 350}, {350, 650}}));
-}
-
-TEST(StepTiming, calls_that_cover_less_than_half_of_the_time_or_come_twice_are_no_pattern) {
-  Program rare;
-  for (const Nanoseconds at : {0, 500}) rare.sketch.op(rare.main, "forward", at, at + 500);
-  EXPECT_EQ(step_timing(rare.sketch.build()).source, StepSource::kWhole);
-  Program sparse;
-  for (const Nanoseconds at : {0, 300, 600, 900}) sparse.sketch.op(sparse.main, "forward", at, at + 100);
-  EXPECT_EQ(step_timing(sparse.sketch.build()).source, StepSource::kWhole);
+  EXPECT_EQ(which(timing), "3 4 5 6 | 0 1 2 7");
+  EXPECT_EQ(timing.window, (Interval{1000, 1390}));
 }
 
 TEST(StepTiming, an_empty_trace_is_one_step_of_no_length) {
@@ -223,7 +247,7 @@ TEST(StepTiming, a_single_step_with_work_among_several_is_shared_by_all) {
   Program program;
   for (int step = 0; step < 4; ++step) program.mark(step, 100 * step, 100 * step + 100);
   program.launch(110, 150, 1150);
-  const StepTiming timing = step_timing(program.sketch.build());
+  const StepTiming timing = step_timing(program.sketch.build(), StepRange{.is_asked_for = true}).value();
   EXPECT_EQ(timing.window, (Interval{150, 1150}));
   EXPECT_EQ(timing.period(), 250);
 }
@@ -269,7 +293,7 @@ TEST(StepTiming, device_time_agrees_with_every_single_instant) {
       for (Nanoseconds at = start; called < 120 && at < end; ++at)
         instants[static_cast<std::size_t>(called / 40)].insert(at);
     }
-    const StepTiming timing = step_timing(program.sketch.build());
+    const StepTiming timing = step_timing(program.sketch.build(), StepRange{.is_asked_for = true}).value();
     std::set<Nanoseconds> of_all_steps;
     for (std::size_t step = 0; step < 3; ++step) {
       ASSERT_EQ(timing.steps[step].device_busy, static_cast<Nanoseconds>(instants[step].size()));
@@ -289,14 +313,16 @@ TEST(StepTiming, device_time_agrees_with_every_single_instant) {
 TEST(StepAt, a_step_has_its_beginning_and_not_its_end) {
   Program program;
   program.mark(0, 100, 200);
-  program.mark(1, 250, 300);
-  const StepTiming timing = step_timing(program.sketch.build());
+  program.mark(1, 200, 300);
+  program.mark(2, 450, 500);  // behind a pause
+  const StepTiming timing = step_timing(program.sketch.build(), StepRange{.is_asked_for = true}).value();
   EXPECT_EQ(step_at(timing, 99), -1);
   EXPECT_EQ(step_at(timing, 100), 0);
   EXPECT_EQ(step_at(timing, 199), 0);
-  EXPECT_EQ(step_at(timing, 200), -1);
-  EXPECT_EQ(step_at(timing, 250), 1);
+  EXPECT_EQ(step_at(timing, 200), 1);
   EXPECT_EQ(step_at(timing, 300), -1);
+  EXPECT_EQ(step_at(timing, 450), 2);
+  EXPECT_EQ(step_at(timing, 500), -1);
 }
 
 TEST(IsInSteps, device_work_is_where_its_launch_is) {
@@ -310,13 +336,6 @@ TEST(IsInSteps, device_work_is_where_its_launch_is) {
   EXPECT_FALSE(is_in_steps(trace, timing, program.sketch.id(before)));
   EXPECT_FALSE(is_in_steps(trace, timing, program.sketch.id(unknown)));
   EXPECT_TRUE(is_in_steps(trace, timing, trace.launch_of(program.sketch.id(late))));
-}
-
-TEST(StepSource, has_words) {
-  EXPECT_EQ(name_of(StepSource::kMarks), "marks");
-  EXPECT_EQ(name_of(StepSource::kOptimizer), "optimizer");
-  EXPECT_EQ(name_of(StepSource::kPattern), "pattern");
-  EXPECT_EQ(name_of(StepSource::kWhole), "whole_trace");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
 
 #include "answers/chosen_steps.h"
@@ -62,7 +63,7 @@ Result<AnalyzeAnswer> analyze(const AnalyzeRequest& request) {
   const UnpausedTrace unpaused = answers::unpaused(source->trace);
   AnalyzeAnswer answer{diagnose(*unpaused.trace, *options), unpaused.trace};
   answer.diagnosis.path = source->path;
-  for (const std::string& remark : {steps.remark, unpaused.remark})
+  for (const std::string& remark : {steps.remark, unpaused.remark, remark_on_left_out(answer.diagnosis.timing)})
     if (!remark.empty()) answer.diagnosis.remarks.push_back(remark);
   if (has_page) {
     if (const auto written = write_page(request.page, answer.html()); !written) return std::unexpected(written.error());

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
+#include <vector>
 
 #include "base/amounts.h"
 
@@ -40,6 +42,7 @@ std::optional<StepRange> parsed_step_range(std::string_view text) {
     range.last = *number;
   }
   if (range.last < range.first) return std::nullopt;
+  range.is_asked_for = true;
   return range;
 }
 
@@ -52,8 +55,10 @@ Result<StepChoice> parsed_choice(const std::optional<std::string>& text, Spellin
 
 std::string why_no_step(const Trace& trace, const StepChoice& choice) {
   if (!choice.range || !steps_in(trace, *choice.range).empty()) return {};
-  if (trace.steps.empty()) return fmt::format("no step matches {}: the trace marks no steps", choice.words);
-  const auto [first, last] = std::ranges::minmax(trace.steps, {}, &Step::index);
+  const std::vector<FoundStep> steps = steps_in(trace, {});
+  if (steps.empty())
+    return fmt::format("no step matches {}: the trace marks no steps, and nothing in it repeats", choice.words);
+  const auto [first, last] = std::ranges::minmax(steps, {}, &FoundStep::index);
   return first.index == last.index
              ? fmt::format("no step matches {} (the trace has only step {})", choice.words, first.index)
              : fmt::format("no step matches {} (the trace has {} to {})", choice.words, first.index, last.index);
@@ -67,6 +72,34 @@ SteadySteps steady_steps(const Trace& trace, const StepChoice& choice) {
           warmup == 1 ? "The first step warms up and is left out; choose steps 0.. to include it."
                       : fmt::format("The first {} warm up and are left out; choose steps 0.. to include them.",
                                     counted(static_cast<double>(warmup), "step"))};
+}
+
+namespace {
+
+std::string about_outliers(const StepTiming& timing) {
+  std::vector<std::string> numbers, durations;
+  for (const StepSpan& step : timing.left_out) {
+    if (!step.is_outlier) continue;
+    numbers.push_back(std::to_string(step.index));
+    durations.push_back(format_time(step.duration()));
+  }
+  if (numbers.empty()) return {};
+  const std::vector<StepSpan> all = all_steps(timing);
+  const bool is_one = numbers.size() == 1;
+  return fmt::format("{} {} {} {} where others take {}, and {} left out; choose steps {}..{} to include {}.",
+                     is_one ? "Step" : "Steps", listed(numbers), is_one ? "takes" : "take", listed(durations),
+                     format_time(timing.median), is_one ? "is" : "are", all.front().index, all.back().index,
+                     is_one ? "it" : "them");
+}
+
+}  // namespace
+
+std::string remark_on_left_out(const StepTiming& timing) {
+  std::string text = about_outliers(timing);
+  if (std::ranges::all_of(timing.left_out, &StepSpan::is_outlier)) return text;
+  if (!text.empty()) text += ' ';
+  return text + fmt::format("Only steps {} to {} count, the longest run without a pause or an outlier.",
+                            timing.steps.front().index, timing.steps.back().index);
 }
 
 }  // namespace telltale::answers

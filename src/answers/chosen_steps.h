@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analysis/step_range.h"
+#include "analysis/step_timing.h"
 #include "answers/spelling.h"
 #include "base/error.h"
 #include "trace/trace.h"
@@ -37,6 +38,9 @@ struct SteadySteps {
 // start (its trace says so, see kFromStart): things are loaded, compiled and laid out in them. A trace that is left
 // with too few steps, or whose recorder says nothing, is looked at as a whole.
 SteadySteps steady_steps(const Trace& trace, const StepChoice& choice);
+
+// What to say about steps that were left out though nobody asked for that; empty when there are none.
+std::string remark_on_left_out(const StepTiming& timing);
 
 // The name of the value in a trace's header that says that its recording began with the program, so that its first
 // steps warm up. Our recorder writes it (python/telltale/_capture/attach.py).

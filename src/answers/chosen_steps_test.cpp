@@ -8,11 +8,7 @@
 namespace telltale::answers {
 namespace {
 
-bool has(const std::optional<StepRange>& range, std::int64_t index) {
-  Step step;
-  step.index = index;
-  return range && range->contains(step);
-}
+bool has(const std::optional<StepRange>& range, std::int64_t index) { return range && range->contains(index); }
 
 TEST(StepRangeText, takes_one_step_and_ranges_with_both_ends_included) {
   EXPECT_TRUE(has(parsed_step_range("5"), 5));

@@ -71,7 +71,8 @@ constexpr Asked kPython{2, Spelling::kKeywords};
 
 TEST(ErrorTexts, of_choices_of_steps) {
   const auto seven = [](auto& request) { request.steps = "7..9"; };
-  EXPECT_EQ(top_error(seven, {0}), "train.json: no step matches --steps 7..9: the trace marks no steps");
+  EXPECT_EQ(top_error(seven, {0}),
+            "train.json: no step matches --steps 7..9: the trace marks no steps, and nothing in it repeats");
   EXPECT_EQ(top_error(seven, {1}), "train.json: no step matches --steps 7..9 (the trace has only step 1)");
   EXPECT_EQ(top_error(seven, {2}), "train.json: no step matches --steps 7..9 (the trace has 1 to 2)");
   EXPECT_EQ(top_error(seven, kPython), "train.json: no step matches steps=7..9 (the trace has 1 to 2)");

@@ -63,6 +63,8 @@ Result<WhatIfAnswer> what_if(const WhatIfRequest& request) {
   SteadySteps steps = steady_steps(*source->trace, *choice);
   WhatIfAnswer answer{telltale::what_if(*unpaused(source->trace).trace, *changes, steps.range),
                       std::move(steps.remark)};
+  if (const std::string left_out = remark_on_left_out(answer.what_if.timing); !left_out.empty())
+    answer.remark += (answer.remark.empty() ? "" : " ") + left_out;
   answer.what_if.path = source->path;
   if (std::string reason = why_no_match(answer.what_if, *source->trace); !reason.empty())
     return failure(std::move(reason), source->path);

@@ -18,7 +18,8 @@ CLI::Option* declare_trace(CLI::App& app, std::string& path) {
 void declare_steps(CLI::App& app, std::optional<std::string>& steps) {
   app.add_option(
          "--steps", steps,
-         "Only these steps: 5, 3..7, 3.. or ..7, as in ProfilerStep#5; device work counts where it was launched")
+         "Only these steps: 5, 3..7, 3.. or ..7, by number as in ProfilerStep#5, else by place from 0; device work "
+         "counts where it was launched")
       ->type_name("RANGE");
 }
 

@@ -87,6 +87,10 @@ std::string step_sentence(const Diagnosis& diagnosis) {
   const std::string text = step_text(diagnosis);
   if (diagnosis.timing.source == StepSource::kWhole)
     return fmt::format("The trace marks no steps and nothing in it repeats, so it counts as one step of {}.", text);
+  if (diagnosis.timing.source == StepSource::kParts)
+    return fmt::format(
+        "The trace has a single pass that warms up, so each of its alike parts counts as a step, which takes {}.",
+        text);
   return fmt::format("A step takes {}.", text);
 }
 

@@ -54,7 +54,7 @@ template <typename Fields>
 void describe(Fields& fields, const StepOf& of) {
   const Diagnosis& diagnosis = of.diagnosis;
   fields.object("StepSummary", "A step: as recorded, and as it would be without the profiler");
-  fields.member("count", diagnosis.timing.steps.size(), "how many steps were looked at");
+  fields.member("count", diagnosis.timing.steps.size(), "how many steps the numbers are about");
   fields.member("mean_ns", diagnosis.recorded_ns,
                 "a step as it was recorded: the period with which the program repeats itself, which is the device's "
                 "where the host runs ahead of it");
@@ -72,10 +72,12 @@ void describe(Fields& fields, const StepOf& of) {
   fields.member("unrecorded_steps", diagnosis.unrecorded_steps,
                 "over how many unrecorded steps it was measured; 0 where it was not");
   fields.member("observer_percent", diagnosis.observer_percent(), "by how much of `mean_ns` the two differ");
-  fields.member("source", diagnosis.timing.source,
-                "what the steps are: `marks` (ProfilerStep), `optimizer` (from one optimizer step to the next), "
-                "`pattern` (what repeats at the top of the busiest thread), `whole_trace` (nothing repeats: the trace "
-                "counts as one step)");
+  fields.member(
+      "source", diagnosis.timing.source,
+      "what the steps are: `marks` (annotations: ProfilerStep#, or a framework's own), `optimizer` (from one "
+      "optimizer step to the next), `pattern` (what repeats at the outermost level of the busiest thread), "
+      "`parts` (a single pass that warms up: its alike parts), `whole_trace` (nothing repeats: the trace counts as "
+      "one step)");
 }
 
 template <typename Fields>
@@ -85,6 +87,10 @@ void describe(Fields& fields, const StepSpan& step) {
   fields.member("start_ns", step.host.begin, "when it starts on the host");
   fields.member("duration_ns", step.host.length(), "how long it takes there, up to the next one");
   fields.member("device_busy_ns", step.device_busy, "how long the work that it launched occupies a device");
+  fields.member("is_outlier", step.is_outlier, "whether it is unlike the others, as steps that warm up are");
+  fields.member("is_counted", step.is_counted,
+                "whether the numbers are about it; not so for outliers and for steps that a pause or an outlier parts "
+                "from the longest run");
 }
 
 template <typename Fields>
@@ -357,7 +363,7 @@ void describe(Fields& fields, const Diagnosis& diagnosis) {
   fields.answer("telltale.analyze/1", "Diagnosis", "Why a program is slow, and what each fix would buy");
   fields.member("trace", TraceOf{diagnosis}, "the trace");
   fields.member("step", StepOf{diagnosis}, "how long a step takes");
-  fields.member("steps", diagnosis.timing.steps, "one by one");
+  fields.member("steps", all_steps(diagnosis.timing), "one by one, also those that do not count");
   fields.member("breakdown", diagnosis.breakdown.parts(),
                 "where the recorded step's time goes, each instant once; the `ns` add up to `step.mean_ns`, exactly. "
                 "Only what is not zero: first what the busiest device does, then what it waits for, each by falling "

@@ -24,7 +24,7 @@ void describe(Fields& fields, const SourceLine& source) {
 template <typename Fields>
 void describe(Fields& fields, const StepInfo& step) {
   fields.object("StepInfo", "A step that the recorder marked");
-  fields.member("index", step.index, "the number in its name");
+  fields.member("index", step.index, "the number in its name, or its place");
   fields.member("name", step.name, "the name of its mark");
   fields.member("start_ns", step.start_ns, "when it starts");
   fields.member("duration_ns", step.duration_ns, "how long it takes on the host");

@@ -96,6 +96,8 @@ void add_doubts_about_steps(const Facts& facts, std::vector<std::string>& reason
   const double variation = variation_of(timing.steps);
   if (timing.source == StepSource::kWhole)
     reasons.emplace_back("it marks no steps, and nothing in it repeats");
+  else if (timing.source == StepSource::kParts)
+    reasons.emplace_back("it has a single pass, which warms up");
   else if (timing.steps.size() < 2)
     reasons.emplace_back("it has only one step");
   else if (variation > kLargestVariation)
