@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "analysis/testing/trace_sketch.h"
 
 namespace telltale::answers {
@@ -80,6 +82,32 @@ TEST(SteadySteps, are_those_that_were_chosen) {
   EXPECT_EQ(steps.range->first, 0);
   EXPECT_EQ(steps.range->last, 1);
   EXPECT_EQ(steps.remark, "");
+}
+
+StepTiming timing_of(const std::vector<Nanoseconds>& durations) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  Nanoseconds now = 0;
+  for (std::size_t i = 0; i < durations.size(); now += durations[i++])
+    sketch.event(thread, Kind::kAnnotation, fmt::format("ProfilerStep#{}", i + 4), now, now + durations[i]);
+  return step_timing(sketch.build());
+}
+
+TEST(LeftOutSteps, are_told_with_what_they_take) {
+  EXPECT_EQ(remark_on_left_out(timing_of({10, 10, 10, 10})), "");
+  EXPECT_EQ(remark_on_left_out(timing_of({500, 10, 10, 10})),
+            "Step 4 takes 500 ns where others take 10 ns, and is left out; choose steps 4..7 to include it.");
+  EXPECT_EQ(
+      remark_on_left_out(timing_of({500, 300, 10, 10, 10, 10})),
+      "Steps 4 and 5 take 500 ns and 300 ns where others take 10 ns, and are left out; choose steps 4..9 to include "
+      "them.");
+}
+
+TEST(LeftOutSteps, part_those_that_count_from_the_rest) {
+  EXPECT_EQ(
+      remark_on_left_out(timing_of({10, 10, 500, 10, 10, 10})),
+      "Step 6 takes 500 ns where others take 10 ns, and is left out; choose steps 4..9 to include it. Only steps 7 to "
+      "9 count, the longest run without a pause or an outlier.");
 }
 
 }  // namespace
