@@ -2,6 +2,7 @@
 // trace that was left out of it:
 //
 //   fit_observer FOLDER…     folders with truth.json, or with the pairs.jsonl that measure_observer.py writes
+//   fit_observer FOLDER… --only "$(bench/diagnosis/halves.py fit FOLDER…)"
 //
 // Every combination of costs on a grid is tried on every trace. Traces with and without Python calls are fitted apart.
 #include <fmt/format.h>
@@ -12,7 +13,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -34,8 +38,12 @@ std::vector<Pair> pairs_in(const std::filesystem::path& folder) {
   std::vector<Pair> pairs;
   if (std::ifstream truth(folder / "truth.json"); truth) {
     const nlohmann::json document = nlohmann::json::parse(truth);
-    for (const nlohmann::json& row : document.at("cases"))
-      pairs.push_back({row.at("case"), folder / (row.at("case").get<std::string>() + ".json.gz"), row.at("step_ms")});
+    for (const nlohmann::json& row : document.at("cases")) {
+      const std::string name = row.at("case");
+      pairs.push_back({name, folder / (name + ".json.gz"), row.at("step_ms")});
+      if (row.contains("nostack_step_ms"))
+        pairs.push_back({name + " (no stacks)", folder / (name + ".nostack.json.gz"), row.at("nostack_step_ms")});
+    }
   }
   if (std::ifstream lines(folder / "pairs.jsonl"); lines) {
     for (std::string line; std::getline(lines, line);) {
@@ -47,18 +55,20 @@ std::vector<Pair> pairs_in(const std::filesystem::path& folder) {
   return pairs;
 }
 
-// The grids, in nanoseconds an event.
+// The grids, in nanoseconds an event and as a share.
 std::vector<ObserverCost> costs_with_python() {
   std::vector<ObserverCost> costs;
-  for (double python = 1500; python <= 7500; python += 1500)
-    for (double op = 0; op <= 4000; op += 1000)
-      for (double api = 0; api <= 8000; api += 2000) costs.push_back({python, op, api});
+  for (const double share : {0.0, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6})
+    for (const double python : {0, 500, 1000, 2000, 4000, 6000})
+      for (const double op : {0, 500, 1000, 1500, 2000, 3000, 5000})
+        for (double api = 0; api <= 4000; api += 1000) costs.push_back({python, op, api, share});
   return costs;
 }
 std::vector<ObserverCost> costs_without_python() {
   std::vector<ObserverCost> costs;
-  for (double op = 0; op <= 5000; op += 500)
-    for (double api = 0; api <= 8000; api += 1000) costs.push_back({0, op, api});
+  for (double share = 0; share <= 0.4; share += 0.1)
+    for (double op = 0; op <= 5000; op += 500)
+      for (double api = 0; api <= 8000; api += 2000) costs.push_back({0, op, api, share});
   return costs;
 }
 
@@ -95,8 +105,8 @@ class Fit {
 
  private:
   std::string words(std::size_t i) const {
-    return fmt::format("python {:.1f} µs, operator {:.1f}, API call {:.1f}", costs_[i].python_call / 1e3,
-                       costs_[i].operator_call / 1e3, costs_[i].api_call / 1e3);
+    return fmt::format("python {:.1f} µs, operator {:.1f}, API call {:.1f}, share {:.2f}", costs_[i].python_call / 1e3,
+                       costs_[i].operator_call / 1e3, costs_[i].api_call / 1e3, costs_[i].share);
   }
 
   // The costs with the least sum of errors over all traces but one.
@@ -119,10 +129,11 @@ class Fit {
   std::vector<std::vector<double>> errors_;  // by cost, by trace: logarithm of predicted over measured
 };
 
-int run(const std::vector<std::string>& folders) {
+int run(const std::vector<std::string>& folders, const std::set<std::string>& only) {
   Fit with_python(costs_with_python()), without_python(costs_without_python());
   for (const std::string& folder : folders) {
     for (const Pair& pair : pairs_in(folder)) {
+      if (!only.empty() && !only.contains(pair.name.substr(0, pair.name.find_first_of(" .")))) continue;
       const Result<Trace> trace = read_trace(pair.path);
       if (!trace) {
         std::cerr << to_string(trace.error()) << '\n';
@@ -130,7 +141,7 @@ int run(const std::vector<std::string>& folders) {
       }
       const StepTiming timing = step_timing(*trace);
       const StepGraph graph(*trace, timing, host_work_by_event(*trace));
-      const bool has_python = observer_cost(*trace).python_call > 0;
+      const bool has_python = observer_cost(*trace).share > 0;
       (has_python ? with_python : without_python).add(pair, graph);
     }
   }
@@ -145,10 +156,13 @@ int run(const std::vector<std::string>& folders) {
 int main(int argc, char** argv) {
   CLI::App app("Fits what recording costs, and prints how far off the fit is for traces left out of it");
   std::vector<std::string> folders;
+  std::string only;
   app.add_option("FOLDER", folders, "Folders with truth.json or pairs.jsonl and traces")->required();
+  app.add_option("--only", only, "Fit on these programs alone, with spaces between their names");
   CLI11_PARSE(app, argc, argv);
   try {
-    return telltale::bench::run(folders);
+    std::istringstream words(only);
+    return telltale::bench::run(folders, {std::istream_iterator<std::string>(words), {}});
   } catch (const std::exception& error) {
     std::cerr << "fit_observer: " << error.what() << '\n';
     return 2;

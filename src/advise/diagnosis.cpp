@@ -106,7 +106,7 @@ bool is_same_step(Nanoseconds measured, const Diagnosis& diagnosis) {
   return diagnosis.timing.source != StepSource::kWhole && share >= kLeastOfRecorded && share <= kMostOfRecorded;
 }
 
-// An estimate is never longer than the recorded step: observing speeds nothing up.
+// An estimate is never longer than the recorded step: observing speeds nothing up. Its range may be, as steps differ.
 void estimate_unobserved_step(const Trace& trace, const StepGraph& graph, Diagnosis& diagnosis) {
   const Nanoseconds recorded = diagnosis.recorded_ns;
   diagnosis.observer = {observer_cost(trace), 1};
@@ -114,7 +114,7 @@ void estimate_unobserved_step(const Trace& trace, const StepGraph& graph, Diagno
   const UnobservedRange range = unobserved_range(graph, diagnosis.observer.cost);
   diagnosis.unobserved_ns = step;
   diagnosis.unobserved_low_ns = std::min(range.low, step);
-  diagnosis.unobserved_high_ns = std::clamp(range.high, step, recorded);
+  diagnosis.unobserved_high_ns = std::max(range.high, step);
   diagnosis.unobserved_source = step < recorded ? UnobservedSource::kEstimated : UnobservedSource::kRecorded;
 }
 

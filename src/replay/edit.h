@@ -30,9 +30,11 @@ class LaunchedWork {
 // One past the last event within `root`, which is on a thread.
 EventId subtree_end(const Trace& trace, EventId root);
 
-// What recording an event costs the host that is recorded, in nanoseconds.
+// What recording costs the host that is recorded: nanoseconds for each event and, as all else runs slower between the
+// recorder's own work, a share of the host's time in recorded events.
 struct ObserverCost {
   double python_call = 0, operator_call = 0, api_call = 0;
+  double share = 0;
 };
 
 // Every call takes the trace that the edit is for, always the same one.

@@ -59,6 +59,9 @@ TEST_F(ObserverFitTest, the_range_of_an_estimate_has_a_larger_and_a_smaller_cost
   EXPECT_LT(range.low, 800 * kMicrosecond);
   EXPECT_GT(range.high, 800 * kMicrosecond);
   EXPECT_LE(range.high, 900 * kMicrosecond);
+  // Ten calls of 12.5 and of 7 µs, and 2 % for how runs differ.
+  EXPECT_NEAR(static_cast<double>(range.low), 0.98 * 775e3, 10);
+  EXPECT_NEAR(static_cast<double>(range.high), 1.02 * 830e3, 10);
 }
 
 }  // namespace

@@ -16,10 +16,9 @@ constexpr std::int64_t kStepsUntilSteady = 8;
 constexpr std::int64_t kMostRounds = 4, kLeastRounds = 2;
 // A node of a CUDA graph begins this long after the one before it, at most.
 constexpr Nanoseconds kGraphNodeDelay = 1'000;
-// Observing takes at most this share of a stretch of host time: however many calls were recorded, programs took at most
-// about twice as long. What a stretch cannot hold is taken from those that follow, but a long stretch is one thing that
-// takes long, and counts as no longer than this.
-constexpr double kLargestObservedShare = 0.52;
+// Observing takes at most this share of a stretch of host time. What a stretch cannot hold is taken from those that
+// follow, but a long stretch is one thing that takes long, and counts as no longer than this.
+constexpr double kLargestObservedShare = 0.8;
 constexpr double kLongestObservedStretch = 100'000;
 
 }  // namespace
@@ -174,9 +173,11 @@ class Simulation {
     auto own = static_cast<double>(node.own);
     if (node.event == kNoEvent) return node.own;
     if (node.begins_event) lane.owed += observer_cost(node.event);
-    const double taken = std::min(lane.owed, std::min(own, kLongestObservedStretch) * kLargestObservedShare);
-    lane.owed -= taken;
-    own -= taken;
+    const double observed = std::min(own, kLongestObservedStretch);
+    const double shared = observed * std::min(edit_.observer.share, kLargestObservedShare);
+    const double paid = std::min(lane.owed, observed * kLargestObservedShare - shared);
+    lane.owed -= paid;
+    own -= shared + paid;
     return static_cast<Nanoseconds>(own * factor(node.event));
   }
 

@@ -227,13 +227,25 @@ TEST(StepGraph, what_a_short_stretch_cannot_have_cost_is_taken_from_those_behind
   EXPECT_NEAR(static_cast<double>(program.replayed(edit).period), (106 - 12) * kMicrosecond, 10);
 }
 
-TEST(StepGraph, the_observer_took_no_more_than_about_half) {
+TEST(StepGraph, the_observer_leaves_a_fifth_of_each_stretch) {
   Program program;
   program.begin_step();
   for (int i = 0; i < 20; ++i) program.run(Kind::kPython, "train.py(3): little", 5 * kMicrosecond);
   program.kernel(10 * kMicrosecond);
   const auto edit = [&](const Trace&, Edit& change) { change.observer.python_call = 60'000; };
-  EXPECT_NEAR(static_cast<double>(program.replayed(edit).period), 105 * 0.48 * kMicrosecond, 30);
+  EXPECT_NEAR(static_cast<double>(program.replayed(edit).period), 105 * 0.2 * kMicrosecond, 30);
+}
+
+TEST(StepGraph, the_observer_takes_its_share_of_short_stretches_and_little_of_long_ones) {
+  Program program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.run(Kind::kPython, "train.py(3): little", 50 * kMicrosecond);
+    program.run(Kind::kOperator, "aten::sort", 1000 * kMicrosecond);
+  }
+  const auto edit = [&](const Trace&, Edit& change) { change.observer.share = 0.4; };
+  // Of what takes longer than 100 µs, only so much is slowed down.
+  EXPECT_EQ(program.replayed(edit).period, (50 - 20 + 1000 - 40) * kMicrosecond);
 }
 
 // The float closest to it is 4 ns away.
