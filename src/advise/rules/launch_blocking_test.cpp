@@ -28,7 +28,8 @@ Trace training(Nanoseconds kernel, bool blocks) {
 TEST(LaunchBlockingRule, host_and_device_would_work_at_the_same_time) {
   const std::vector<Finding> findings = findings_of(training(60 * kMicrosecond, true), "launch_blocking");
   ASSERT_EQ(findings.size(), 1);
-  EXPECT_NEAR(likely_ms(findings[0]), 10 * 0.06, 0.05);
+  // The kernel, the 2 µs until the host is awake, and what is the recorder's of 5 µs for a launch, at most 4.
+  EXPECT_NEAR(likely_ms(findings[0]), 10 * (0.06 + 0.002 + 0.004), 0.01);
   EXPECT_EQ(findings[0].fix.id, "unset_launch_blocking");
   EXPECT_NE(findings[0].explanation.find("Launches (10 per step) return only"), std::string::npos);
 }

@@ -107,6 +107,8 @@ Trace ProgramSketch::build() {
   while (!open_.empty()) close();
   Trace trace = sketch_.build();
   if (trace.devices.empty()) trace.devices.push_back({0, "GPU"});
+  const std::vector<Kind>& kinds = trace.events.kind;
+  if (std::ranges::find(kinds, Kind::kPython) != kinds.end()) trace.metadata.emplace_back("recorded", "{}");
   return trace;
 }
 
