@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "advise/patterns/changing_shapes.h"
 #include "advise/patterns/device_work.h"
 #include "analysis/operator_arguments.h"
 #include "trace/shapes.h"
@@ -249,6 +250,7 @@ void CompileModel::find_obstacles() {
                     facts_.diagnosis.breakdown.by_host_work[static_cast<std::size_t>(HostWork::kCompilation)] > 0);
 
   allows_graphs_ = !has_changing_shapes();
+  is_compiled_anew_ = has_new_shapes_at_every_call(facts_);
   is_broken_by_waits_ = waits_within_forward() >= kMostWaits * facts_.steps();
   is_held_by_collector_ =
       facts_.percent_of_step(

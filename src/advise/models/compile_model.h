@@ -42,7 +42,8 @@ class CompileModel {
   // Not without a device, when it is compiled already, when waits for the device cut the forward pass into pieces, or
   // when the program spends much of its time collecting garbage.
   bool applies() const {
-    return facts_.diagnosis.breakdown.has_device && !is_compiled_ && !is_broken_by_waits_ && !is_held_by_collector_;
+    return facts_.diagnosis.breakdown.has_device && !is_compiled_ && !is_broken_by_waits_ && !is_held_by_collector_ &&
+           !is_compiled_anew_;
   }
   bool is_compiled() const { return is_compiled_; }
   bool is_broken_by_waits() const { return is_broken_by_waits_; }
@@ -98,6 +99,7 @@ class CompileModel {
   std::vector<FusedChain> chains_;
   bool changes_layout_ = false;  // of convolutions
   bool is_compiled_ = false, is_broken_by_waits_ = false, is_held_by_collector_ = false, has_backward_ = false;
+  bool is_compiled_anew_ = false;  // it would be, at every call
 };
 
 }  // namespace telltale

@@ -156,6 +156,21 @@ TEST(CompileModel, the_users_own_python_stays) {
   EXPECT_NEAR(inference.period_ms(CompileModel(inference.facts).compiled()), 10 * 0.05 + 0.5 + 0.1, 0.02);
 }
 
+// Five tokens a step, each with a longer cache than the one before.
+TEST(CompileModel, is_of_no_use_where_every_call_has_other_shapes) {
+  const auto decoding = [](bool grows) {
+    return known([grows](ProgramSketch& program, int) {
+      for (int token = 0; token < 5; ++token) {
+        program.open(Kind::kModule, "nn.Module: Decoder_0");
+        compute(program, "gemm", 10 * kMicrosecond, "[[1,8," + std::to_string(grows ? token : 64) + ",64]]");
+        program.close();
+      }
+    });
+  };
+  EXPECT_FALSE(CompileModel(decoding(true).facts).applies());
+  EXPECT_TRUE(CompileModel(decoding(false).facts).applies());
+}
+
 TEST(CompileModel, recurrent_networks_stay) {
   const KnownTrace inference = known([](ProgramSketch& program, int) {
     program.open(Kind::kOperator, "aten::lstm");

@@ -83,13 +83,22 @@ std::vector<EventId> find_user_python(const Facts& facts) {
     const std::optional<SourceLine> frame = parsed_frame(name);
     return frame && !is_library_frame(*frame);
   });
+  const std::vector<bool> is_other_library = names_where(trace, [](std::string_view name) {
+    const std::optional<SourceLine> frame = parsed_frame(name);
+    return frame && is_library_frame(*frame) && !frame->file.contains("torch/");
+  });
+  const auto is_of_user = [&](EventId event) {
+    if (is_user[trace.events.name[event]]) return true;
+    const EventId caller = trace.events.parent[event];
+    return is_other_library[trace.events.name[event]] && caller != kNoEvent && is_user[trace.events.name[caller]];
+  };
   std::vector<EventId> roots;
   std::vector<bool> is_covered(trace.events.size());
   for (EventId event = 0; event < trace.events.size(); ++event) {
     const EventId parent = trace.events.parent[event];
     is_covered[event] = parent != kNoEvent && is_covered[parent];
     if (is_covered[event] || trace.events.kind[event] != Kind::kPython || has_operator[event]) continue;
-    if (!is_user[trace.events.name[event]] || facts.host_work[event] != HostWork::kPython) continue;
+    if (!is_of_user(event) || facts.host_work[event] != HostWork::kPython) continue;
     if (!facts.is_in_steps(event)) continue;
     is_covered[event] = true;
     roots.push_back(event);

@@ -24,8 +24,9 @@ std::size_t steps_with(const Facts& facts, const std::vector<EventId>& calls);
 // recorded; `launch` itself where there is none.
 EventId copying_call(const Trace& trace, EventId launch);
 
-// The outermost calls, within the steps, of functions outside of libraries whose whole call makes no operator and no
-// call into the device's API; by event. For Facts::user_python(), which finds them once for all rules.
+// The outermost calls, within the steps, whose whole call makes no operator and no call into the device's API: of
+// functions outside of libraries, and of libraries other than torch that such a function calls (numpy, random); by
+// event. For Facts::user_python(), which finds them once for all rules.
 std::vector<EventId> find_user_python(const Facts& facts);
 
 }  // namespace telltale

@@ -25,6 +25,20 @@ TEST(UserPython, is_the_outermost_call_of_the_users_that_makes_no_operator) {
   EXPECT_EQ(known.facts.user_python(), (std::vector<EventId>{program.id(weights), program.id(names)}));
 }
 
+TEST(UserPython, is_also_what_a_function_of_the_users_calls_of_other_libraries) {
+  ProgramSketch program;
+  program.begin_step();
+  program.open(Kind::kPython, "train.py(1): sample");  // calls an operator
+  const auto stack = program.open(Kind::kPython, "numpy/_core/shape_base.py(378): stack");
+  program.run(Kind::kPython, "numpy/_core/shape_base.py(20): arrays", kShort);
+  program.close();
+  program.run(Kind::kPython, "torch/_tensor.py(10): __hash__", kShort);
+  program.kernel("aten::to", kShort);
+  program.close();
+  const KnownTrace known(program.build());
+  EXPECT_EQ(known.facts.user_python(), std::vector<EventId>{program.id(stack)});
+}
+
 TEST(UserPython, a_call_into_the_devices_api_counts_like_an_operator) {
   ProgramSketch program;
   program.begin_step();

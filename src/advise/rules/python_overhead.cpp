@@ -14,10 +14,18 @@ namespace {
 constexpr float kLeftByVectorizing = 0.03F;
 constexpr double kUncertainty = 0.2;
 
+// A function of the user's, or what it calls of libraries, without an operator.
 struct PythonFunction {
   Nanoseconds duration = 0;
   std::vector<EventId> calls;
+  bool is_whole = true;  // all of the function
 };
+
+// The function of the user's that makes the call, which may be that call itself.
+EventId users_function(const Trace& trace, EventId call) {
+  const std::optional<SourceLine> frame = parsed_frame(trace.name(call));
+  return frame && is_library_frame(*frame) ? trace.events.parent[call] : call;
+}
 
 bool is_plain_python(const Facts& facts, EventId root) {
   const EventId end = subtree_end(facts.trace, root);
@@ -30,7 +38,9 @@ std::vector<Finding> find(const Facts& facts) {
   std::map<StringId, PythonFunction> functions;
   for (const EventId call : facts.user_python()) {
     if (!is_plain_python(facts, call)) continue;
-    PythonFunction& function = functions[facts.trace.events.name[call]];
+    const EventId users = users_function(facts.trace, call);
+    PythonFunction& function = functions[facts.trace.events.name[users]];
+    function.is_whole = function.is_whole && users == call;
     function.duration += facts.trace.events.duration[call];
     function.calls.push_back(call);
   }
@@ -54,8 +64,9 @@ std::vector<Finding> find(const Facts& facts) {
   const bool has_device = facts.diagnosis.breakdown.has_device;
   finding.title = fmt::format("{} waits for Python in {}", has_device ? "The GPU" : "The step", name);
   finding.explanation =
-      fmt::format("{} takes {} per recorded step without calling a single operator{}.", name,
+      fmt::format("{} {} {} per recorded step {}{}.", name, function.is_whole ? "takes" : "spends",
                   format_time(static_cast<Nanoseconds>(static_cast<double>(function.duration) / facts.steps())),
+                  function.is_whole ? "without calling a single operator" : "in Python that calls no operator",
                   has_device ? ", and the GPU runs dry" : "");
   finding.fix = {"vectorize", "Compute it as one tensor expression on the GPU, or once before the loop.",
                  "- w = [weight(i) for i in range(n)]\n+ w = weight(torch.arange(n, device=x.device))"};
@@ -66,9 +77,10 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::python_overhead() {
   return {{.title = "Python that the GPU waits for",
-           .looks_for = "A function outside of libraries, on the thread that feeds the GPU, that calls no operator.",
+           .looks_for = "A function outside of libraries, on the thread that feeds the GPU, that calls no operator, or "
+                        "what such a function calls of libraries other than torch.",
            .needs = "CPU and CUDA activities, and stacks.",
-           .saving = fmt::format("The steps are replayed with the function at {:.0f} % of its time. Where the GPU is "
+           .saving = fmt::format("The steps are replayed with that Python at {:.0f} % of its time. Where the GPU is "
                                  "behind anyway, this saves nothing.",
                                  100 * kLeftByVectorizing),
            .held = "Predicted and measured savings, in percent of the step: 59 and 62 (python_between_launches).",

@@ -48,6 +48,25 @@ TEST(PythonOverheadRule, is_silent_about_libraries_and_about_functions_that_call
   EXPECT_TRUE(findings_of(training(kFunction, 1 * kMillisecond, true), "python_overhead").empty());
 }
 
+// A batch that numpy stacks for 4 ms and torch copies: 3 % of the stacking remain.
+TEST(PythonOverheadRule, names_the_function_that_calls_another_library) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "train.py(30): sampled");
+    program.run(Kind::kPython, "numpy/_core/shape_base.py(378): stack", 4 * kMillisecond);
+    program.run(Kind::kOperator, "aten::to", 1 * kMillisecond);
+    program.close();
+    program.kernel("aten::mm", 10 * kMicrosecond);
+  }
+  const std::vector<Finding> findings = findings_of(program.build(), "python_overhead");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 0.97 * 4, 0.02);
+  EXPECT_EQ(findings[0].title, "The GPU waits for Python in sampled");
+  EXPECT_EQ(findings[0].explanation,
+            "sampled spends 4.00 ms per recorded step in Python that calls no operator, and the GPU runs dry.");
+}
+
 TEST(PythonOverheadRule, leaves_the_collector_to_others) {
   ProgramSketch program;
   for (int step = 0; step < 3; ++step) {
