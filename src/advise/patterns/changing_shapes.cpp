@@ -50,8 +50,7 @@ bool has_new_shapes_at_every_call(const Facts& facts) {
     calls.shapes.insert(std::move(shapes));
   }
   for (const auto& [model, calls] : by_model_and_step)
-    if (calls.count >= kLeastCallsOfStep &&
-        static_cast<double>(calls.shapes.size()) >= kShareOfNewShapes * calls.count)
+    if (calls.count >= kLeastCallsOfStep && static_cast<double>(calls.shapes.size()) >= kShareOfNewShapes * calls.count)
       return true;
   return false;
 }
