@@ -411,6 +411,8 @@ class StepTime(Struct):
     """How long the work that it launched occupies a device."""
     is_outlier: bool
     """Whether it is unlike the others, as steps that warm up are."""
+    is_cut: bool
+    """Whether it waits for work of before the recording, or its own was not recorded to the end."""
     is_counted: bool
     """Whether the numbers are about it; not so for outliers and for steps that a pause or an outlier parts from the
     longest run."""

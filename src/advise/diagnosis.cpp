@@ -100,9 +100,14 @@ void describe_host(const Trace& trace, Diagnosis& diagnosis) {
 // Steps that were timed unrecorded and those of the trace may be different things, when a program has several loops.
 constexpr double kLeastOfRecorded = 0.125, kMostOfRecorded = 2;
 
+// A host that runs ahead of its device, until the queue is full, makes steps look shorter than their device work.
+constexpr double kLeastOfDeviceWork = 0.98;
+
 bool is_same_step(Nanoseconds measured, const Diagnosis& diagnosis) {
   const double share =
       static_cast<double>(measured) / static_cast<double>(std::max<Nanoseconds>(diagnosis.recorded_ns, 1));
+  if (static_cast<double>(measured) < kLeastOfDeviceWork * static_cast<double>(diagnosis.timing.device_period))
+    return false;
   return diagnosis.timing.source != StepSource::kWhole && share >= kLeastOfRecorded && share <= kMostOfRecorded;
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/cut_steps.h"
 #include "analysis/full_queue.h"
 #include "analysis/host_work.h"
 #include "analysis/outlying_steps.h"
@@ -133,6 +134,20 @@ Run longest_run(const std::vector<StepSpan>& steps, bool pauses_count) {
   return longest;
 }
 
+// The steps that are not cut, so that others are compared with these alone; the cut ones are put aside.
+void leave_out_cut_steps(const Trace& trace, StepTiming& timing) {
+  std::vector<StepSpan>& steps = timing.steps;
+  std::vector<Interval> on_host;
+  for (const StepSpan& step : steps) on_host.push_back(step.host);
+  const CutSteps cut = cut_steps(trace, on_host);
+  const auto begin = steps.begin() + static_cast<std::ptrdiff_t>(cut.first);
+  const auto end = steps.end() - static_cast<std::ptrdiff_t>(cut.last);
+  timing.left_out.assign(steps.begin(), begin);
+  timing.left_out.insert(timing.left_out.end(), end, steps.end());
+  for (StepSpan& step : timing.left_out) step.is_cut = true;
+  steps = {begin, end};
+}
+
 // Leaves the steps to look at and puts the others aside. A program that pauses after every step is one whose steps have
 // pauses.
 void leave_out_others(StepTiming& timing) {
@@ -142,8 +157,9 @@ void leave_out_others(StepTiming& timing) {
   if (run.count < 2) run = longest_run(steps, false);
   const auto begin = steps.begin() + static_cast<std::ptrdiff_t>(run.first);
   const auto end = begin + static_cast<std::ptrdiff_t>(run.count);
-  timing.left_out.assign(steps.begin(), begin);
+  timing.left_out.insert(timing.left_out.end(), steps.begin(), begin);
   timing.left_out.insert(timing.left_out.end(), end, steps.end());
+  std::ranges::sort(timing.left_out, {}, [](const StepSpan& step) { return step.host.begin; });
   for (StepSpan& step : timing.left_out) step.is_counted = false;
   steps = {begin, end};
 }
@@ -153,7 +169,10 @@ StepTiming timing_of(const Trace& trace, FoundSteps found, bool leaves_out) {
   timing.source = found.source;
   for (const FoundStep& step : found.steps) timing.steps.push_back({.index = step.index, .host = step.host});
   place_device_work(trace, timing);
-  if (leaves_out) leave_out_others(timing);
+  if (leaves_out) {
+    leave_out_cut_steps(trace, timing);
+    leave_out_others(timing);
+  }
   if (!timing.left_out.empty()) place_device_work(trace, timing);
   measure_periods(timing, time_waited(trace, timing));
   return timing;

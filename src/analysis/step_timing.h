@@ -23,6 +23,7 @@ struct StepSpan {
   Nanoseconds backlog = 0;      // from its first launch until that work began, behind what was launched before
   Nanoseconds device_busy = 0;  // how long the work that it launched occupies a device, each instant once
   bool is_outlier = false;      // see outlying_steps.h
+  bool is_cut = false;          // see cut_steps.h
   bool is_counted = true;       // whether it is one of those that all numbers are about
 
   // How long it takes: a host that runs ahead of the device makes steps too short.
@@ -33,7 +34,7 @@ struct StepTiming {
   StepSource source = StepSource::kWhole;
   // What all numbers are about: steps that follow one another, by start; never empty.
   std::vector<StepSpan> steps;
-  // The others, by start: outliers, and steps that a pause or an outlier parts from those that count.
+  // The others, by start: cut steps, outliers, and steps that a pause or an outlier parts from those that count.
   std::vector<StepSpan> left_out;
 
   // The host's period is the mean distance of the steps' starts, the device's the mean time that one step's work keeps

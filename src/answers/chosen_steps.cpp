@@ -92,11 +92,35 @@ std::string about_outliers(const StepTiming& timing) {
                      is_one ? "it" : "them");
 }
 
+std::string about_cut_steps(const StepTiming& timing) {
+  std::vector<std::string> sentences;
+  const auto is_before = [&](const StepSpan& step) { return step.host.begin < timing.steps.front().host.begin; };
+  double after = 0;
+  for (const StepSpan& step : timing.left_out) {
+    if (!step.is_cut) continue;
+    if (is_before(step))
+      sentences.emplace_back("The first step waits for work of before the recording, and is left out.");
+    else
+      ++after;
+  }
+  if (after == 1)
+    sentences.emplace_back("The recording ended before the GPU had done the work of the last step, which is left out.");
+  else if (after > 1)
+    sentences.push_back(
+        fmt::format("The recording ended before the GPU had done the work of the last {}, which are left out.",
+                    counted(after, "step")));
+  return fmt::format("{}", fmt::join(sentences, " "));
+}
+
 }  // namespace
 
 std::string remark_on_left_out(const StepTiming& timing) {
-  std::string text = about_outliers(timing);
-  if (std::ranges::all_of(timing.left_out, &StepSpan::is_outlier)) return text;
+  std::string text = about_cut_steps(timing);
+  const std::string outliers = about_outliers(timing);
+  if (!text.empty() && !outliers.empty()) text += ' ';
+  text += outliers;
+  const auto is_explained = [](const StepSpan& step) { return step.is_cut || step.is_outlier; };
+  if (std::ranges::all_of(timing.left_out, is_explained)) return text;
   if (!text.empty()) text += ' ';
   return text + fmt::format("Only steps {} to {} count, the longest run without a pause or an outlier.",
                             timing.steps.front().index, timing.steps.back().index);

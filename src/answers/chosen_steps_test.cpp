@@ -103,6 +103,29 @@ TEST(LeftOutSteps, are_told_with_what_they_take) {
       "them.");
 }
 
+// Four launches a step; the recorder is gone when so many kernels are done.
+StepTiming timing_of_recording(int steps, int kernels_done) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main"), stream = sketch.stream(0, 7);
+  for (int step = 0; step < steps; ++step) {
+    sketch.event(thread, Kind::kAnnotation, fmt::format("ProfilerStep#{}", step), 100 * step, 100 * step + 100);
+    for (int launch = 0; launch < 4; ++launch) {
+      const Nanoseconds at = 100 * step + 20 * launch;
+      const auto call = sketch.event(thread, Kind::kRuntime, "cudaLaunchKernel", at, at + 5);
+      if (kernels_done-- > 0) sketch.work(stream, Kind::kKernel, "gemm", 2 * at + 10, 2 * at + 45, call);
+    }
+  }
+  return step_timing(sketch.build());
+}
+
+TEST(LeftOutSteps, are_those_whose_work_was_not_recorded) {
+  EXPECT_EQ(remark_on_left_out(timing_of_recording(4, 16)), "");
+  EXPECT_EQ(remark_on_left_out(timing_of_recording(4, 14)),
+            "The recording ended before the GPU had done the work of the last step, which is left out.");
+  EXPECT_EQ(remark_on_left_out(timing_of_recording(4, 10)),
+            "The recording ended before the GPU had done the work of the last 2 steps, which are left out.");
+}
+
 TEST(LeftOutSteps, part_those_that_count_from_the_rest) {
   EXPECT_EQ(
       remark_on_left_out(timing_of({10, 10, 500, 10, 10, 10})),

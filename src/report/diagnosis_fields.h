@@ -88,6 +88,8 @@ void describe(Fields& fields, const StepSpan& step) {
   fields.member("duration_ns", step.host.length(), "how long it takes there, up to the next one");
   fields.member("device_busy_ns", step.device_busy, "how long the work that it launched occupies a device");
   fields.member("is_outlier", step.is_outlier, "whether it is unlike the others, as steps that warm up are");
+  fields.member("is_cut", step.is_cut,
+                "whether it waits for work of before the recording, or its own was not recorded to the end");
   fields.member("is_counted", step.is_counted,
                 "whether the numbers are about it; not so for outliers and for steps that a pause or an outlier parts "
                 "from the longest run");

@@ -33,7 +33,7 @@ const Wording& wording_of(LoopOver over) {
                "- y = torch.stack([f(x[i]) for i in range(len(x))])\n+ y = f(x)  # or torch.vmap(f)(x)"}},
       Wording{
           LoopOver::kParts,
-          "A loop calls the same operators for each of {} parts of a tensor",
+          "A loop calls the same operators for each of {} parts",
           {"batch_calls",
            "Call the operators once, on the whole tensor. index_add and scatter_reduce sum up parts of different "
            "lengths; cumsum, or a product with a triangular matrix, sums up what builds on the turn before.",
