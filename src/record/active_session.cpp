@@ -161,7 +161,8 @@ void ActiveSession::take_records() { __atomic_store_n(&telltale_recording, 1u, _
 
 void ActiveSession::end_file(tell::EndReason reason) {
   is_in_tail_ = false;
-  unrecorded_steps.describe_for(first_recorded_);
+  // A flight recorder's writer may be reading the text for a dump, and writes no file at the end.
+  if (settings_.flight_ns == 0) unrecorded_steps.describe_for(first_recorded_);
   __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
   pool.stop_waiting();
   barrier_on_all_threads();

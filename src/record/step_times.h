@@ -1,6 +1,7 @@
 // What steps took that ran while nothing was recorded, for the files that are recorded around them.
 //
-// The session's own, under its mutex; the writer reads the text while the session waits for it.
+// The session's own, under its mutex. The text is made before the writer's thread starts and, where a file is written
+// at the end, while the writer waits to be told of that.
 #pragma once
 
 #include <cstddef>
