@@ -80,21 +80,22 @@ void for_each_device_work(const Trace& trace, const Track& track, Visit visit) {
     if (is_device_work(trace.events.kind[event])) visit(event);
 }
 
-// Those that the steps launched.
+// Those that the steps launched. In a trace that knows no launches, those that run within the steps.
 std::map<DeviceId, std::vector<Collective>> collectives_by_device(const Trace& trace, const StepTiming& timing) {
   const Events& events = trace.events;
   CollectiveFinder finder(trace);
-  std::map<DeviceId, std::vector<Collective>> by_device;
+  std::map<DeviceId, std::vector<Collective>> launched, of_unknown_launch;
   for (const Track& track : trace.tracks) {
     for_each_device_work(trace, track, [&](EventId event) {
       const std::optional<Collective> collective = finder.find(event);
       if (!collective) return;
       const EventId launch = events.cause[event];
-      const Nanoseconds launched = events.start[launch == kNoEvent ? event : launch];
-      if (step_at(timing, launched) >= 0) by_device[track.device].push_back(*collective);
+      auto& by_device = launch == kNoEvent ? of_unknown_launch : launched;
+      const Nanoseconds at = events.start[launch == kNoEvent ? event : launch];
+      if (step_at(timing, at) >= 0) by_device[track.device].push_back(*collective);
     });
   }
-  return by_device;
+  return launched.empty() ? of_unknown_launch : launched;
 }
 
 // When the device computes. Copies do not: they hide no communication, and often belong to it.

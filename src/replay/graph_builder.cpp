@@ -9,6 +9,9 @@ namespace {
 
 // Device work that begins within this time of what it depends on needs no other explanation.
 constexpr Nanoseconds kPromptly = 10'000;
+// Of a long delay, one part in so many may stay without explanation: some devices take longer than that to hand over
+// from one stream to another (up to 0.1 ms on an MI300X).
+constexpr Nanoseconds kUnexplainedPart = 100;
 // A call shorter than this may have returned before the device was done: it proves no wait.
 constexpr Nanoseconds kLeastWait = 15'000;
 // What a waiting call itself takes when there is nothing to wait for.
@@ -134,12 +137,12 @@ void GraphBuilder::add_work(const Launch& launch, Nanoseconds node_begin) {
   if (waited_in_queue) {
     work.after_previous = start - previous_end;
     work.after_launch = std::min(since_launch, events.start[launch.call] - node_begin + typical_after_launch_);
-    if (work.after_previous > kPromptly) find_dependency(work, start, previous_end);
+    if (work.after_previous > kPromptly) find_dependency(work, start, previous_end, work.after_previous);
   } else {
     work.after_launch = since_launch;
     work.after_previous = std::min(typical_after_previous_, start - previous_end);
     if (start - events.start[launch.call] > typical_after_launch_ + kPromptly)
-      find_dependency(work, start, previous_end);
+      find_dependency(work, start, previous_end, start - events.start[launch.call]);
   }
   follow_stream_wait(work, start);
   last_stream_ = work.stream;
@@ -185,9 +188,10 @@ std::optional<Nanoseconds> GraphBuilder::end_before(EventId work) const {
   return {};
 }
 
-// Late without a reason of its own stream: the work of another one that had just ended, if there is one.
-void GraphBuilder::find_dependency(StepGraph::Work& work, Nanoseconds start, Nanoseconds previous_end) {
-  Nanoseconds latest = std::max(previous_end, start - kPromptly);
+// Late by `delay` without a reason of its own stream: the work of another one that had just ended, if there is one.
+void GraphBuilder::find_dependency(StepGraph::Work& work, Nanoseconds start, Nanoseconds previous_end,
+                                   Nanoseconds delay) {
+  Nanoseconds latest = std::max(previous_end, start - std::max(kPromptly, delay / kUnexplainedPart));
   for (std::uint32_t stream = 0; stream < by_stream_.size(); ++stream) {
     if (stream == work.stream) continue;
     const std::vector<std::uint32_t>& works = by_stream_[stream];

@@ -32,7 +32,7 @@ class GraphBuilder {
   void add_work(const Launch& launch, Nanoseconds node_begin);
   std::uint32_t stream_of(TrackId track);
   std::optional<Nanoseconds> end_before(EventId work) const;
-  void find_dependency(StepGraph::Work& work, Nanoseconds start, Nanoseconds previous_end);
+  void find_dependency(StepGraph::Work& work, Nanoseconds start, Nanoseconds previous_end, Nanoseconds delay);
   void add_wait(StepGraph::HostNode& node, const HostSegment& segment);
   void add_wait_for_room(StepGraph::HostNode& node, const HostSegment& segment);
   Nanoseconds time_to_launch(const StepGraph::HostNode& node, Nanoseconds begin) const;

@@ -43,6 +43,30 @@ TEST(GraphBuilder, work_of_another_stream_that_ended_just_before_is_what_late_wo
   EXPECT_EQ(shorten(program.second, 0.5F), period - 50 * kMicrosecond);
 }
 
+// Handing over takes the device 40 µs, of a delay of 5 ms: a collective that the optimizer waits for.
+TEST(GraphBuilder, a_long_delay_may_leave_a_little_unexplained) {
+  Program program;
+  const TrackId other = program.sketch().stream(0, 8);
+  std::vector<Handle> collectives;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    for (int i = 0; i < 3; ++i) program.kernel(100 * kMicrosecond);
+    const Handle call = program.run(Kind::kRuntime, "cudaLaunchKernel", 5 * kMicrosecond);
+    const Nanoseconds begin = program.now();
+    collectives.push_back(program.sketch().work(other, Kind::kKernel, "nccl", begin, begin + 5 * kMillisecond, call));
+    const Handle optimizer = program.run(Kind::kRuntime, "cudaLaunchKernel", 5 * kMicrosecond);
+    const Nanoseconds behind = begin + 5 * kMillisecond + 40 * kMicrosecond;
+    program.sketch().work(program.stream(), Kind::kKernel, "adam", behind, behind + 100 * kMicrosecond, optimizer);
+    program.run(Kind::kRuntime, "cudaStreamSynchronize", behind + 102 * kMicrosecond - program.now());
+  }
+  const auto faster = [&](const Trace& trace, Edit& change) {
+    for (const Handle collective : collectives) change.scale_event(trace, program.id(collective), 0.2F);
+  };
+  // Four launches of 5 µs, what is left of the collective, the hand-over, the optimizer, and 2 µs until the host is
+  // awake.
+  EXPECT_NEAR(static_cast<double>(program.replayed(faster).period), (20 + 1000 + 40 + 100 + 2) * kMicrosecond, 10);
+}
+
 // A kernel that stands in the queue behind one of its own stream, and waits for one of another stream as well.
 TEST(GraphBuilder, work_in_a_queue_may_wait_for_another_stream) {
   Program program;
