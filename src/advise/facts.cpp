@@ -90,12 +90,6 @@ OperatorTexts texts_of(const Trace& trace, EventId op) {
           trace.strings[inputs.concrete]};
 }
 
-std::vector<bool> names_where(const Trace& trace, const std::function<bool(std::string_view)>& test) {
-  std::vector<bool> passes(trace.strings.size());
-  for (StringId name = 0; name < passes.size(); ++name) passes[name] = test(trace.strings[name]);
-  return passes;
-}
-
 std::vector<EventId> events_named(const Facts& facts, Kind kind, const std::function<bool(std::string_view)>& test) {
   const std::vector<bool> passes = names_where(facts.trace, test);
   std::vector<EventId> found;

@@ -13,6 +13,7 @@
 #include "advise/diagnosis.h"
 #include "advise/finding.h"
 #include "analysis/host_work.h"
+#include "analysis/names_where.h"
 #include "analysis/operator_arguments.h"
 #include "analysis/phases.h"
 #include "replay/edit.h"
@@ -83,9 +84,6 @@ struct Facts {
 
 // The arguments of an operator call. All empty when the trace does not have them, or `op` is kNoEvent.
 OperatorTexts texts_of(const Trace& trace, EventId op);
-
-// By name: whether the name passes the test. Asked once for each distinct name.
-std::vector<bool> names_where(const Trace& trace, const std::function<bool(std::string_view)>& test);
 
 // Events of a kind (host events that begin in a step; device work launched in one) whose name passes, by id.
 std::vector<EventId> events_named(const Facts& facts, Kind kind, const std::function<bool(std::string_view)>& test);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/host_work.h"
+#include "analysis/names_where.h"
 
 namespace telltale {
 namespace {
@@ -35,9 +36,7 @@ std::vector<bool> calls_with_work(const Trace& trace) {
 std::vector<double> recorded_work(const Trace& trace, std::span<const Interval> steps) {
   std::vector<double> launches(steps.size()), done(steps.size());
   const std::vector<bool> has_work = calls_with_work(trace);
-  std::vector<bool> launches_work(trace.strings.size());
-  for (StringId name = 0; name < launches_work.size(); ++name)
-    launches_work[name] = is_launching_call(trace.strings[name]);
+  const std::vector<bool> launches_work = names_where(trace, is_launching_call);
   for (EventId event = 0; event < trace.events.size(); ++event) {
     if (!is_api_call(trace.events.kind[event]) || !launches_work[trace.events.name[event]]) continue;
     const std::size_t step = step_of(steps, trace.events.start[event]);

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/host_work.h"
+#include "analysis/robust_statistics.h"
 
 namespace telltale {
 namespace {
@@ -66,12 +66,6 @@ class StreamQueue {
   std::vector<EventId> calls_;  // in the order of their work
   std::vector<Nanoseconds> begins_;
 };
-
-Nanoseconds quantile(std::vector<Nanoseconds>& values, std::size_t numerator, std::size_t denominator) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() * numerator / denominator);
-  std::ranges::nth_element(values, at);
-  return *at;
-}
 
 // What calls take where there is room, by name. Requires calls.
 class TypicalCalls {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <span>
+#include <utility>
 
+#include "analysis/robust_statistics.h"
 #include "base/merge_runs.h"
 
 namespace telltale {
@@ -105,11 +107,7 @@ LaunchQueue launch_queue(const Trace& trace, const StepTiming& timing, DeviceId 
   queue.points = depths_of(waits, timing.window);
   measure(queue, timing.window);
   queue.points = thinned(queue.points, timing.window);
-  if (!waits.latencies.empty()) {
-    const auto middle = waits.latencies.begin() + static_cast<std::ptrdiff_t>(waits.latencies.size() / 2);
-    std::nth_element(waits.latencies.begin(), middle, waits.latencies.end());
-    queue.launch_latency = *middle;
-  }
+  if (!waits.latencies.empty()) queue.launch_latency = quantile(std::move(waits.latencies), 1, 2);
   return queue;
 }
 

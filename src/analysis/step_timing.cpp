@@ -9,6 +9,7 @@
 #include "analysis/cut_steps.h"
 #include "analysis/full_queue.h"
 #include "analysis/host_work.h"
+#include "analysis/names_where.h"
 #include "analysis/outlying_steps.h"
 #include "analysis/robust_statistics.h"
 
@@ -67,8 +68,7 @@ void measure_on_device(StepTiming& timing) {
 Nanoseconds time_waited(const Trace& trace, const StepTiming& timing) {
   const Events& events = trace.events;
   const FullQueue full_queue(trace);
-  std::vector<bool> waits(trace.strings.size());
-  for (StringId name = 0; name < waits.size(); ++name) waits[name] = is_waiting_call(trace.strings[name]);
+  const std::vector<bool> waits = names_where(trace, is_waiting_call);
   Nanoseconds waited = 0;
   for (EventId event = 0; event < events.size(); ++event) {
     if (!is_api_call(events.kind[event]) || step_at(timing, events.start[event]) < 0) continue;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/host_work.h"
+#include "analysis/names_where.h"
 
 namespace telltale {
 namespace {
@@ -34,8 +35,7 @@ ThreadCalls::ThreadCalls(const Trace& trace, const Track& thread)
 
 void ThreadCalls::find_waits() {
   const Events& events = trace_.events;
-  std::vector<bool> is_wait(trace_.strings.size());
-  for (StringId name = 0; name < is_wait.size(); ++name) is_wait[name] = is_waiting_call(trace_.strings[name]);
+  const std::vector<bool> is_wait = names_where(trace_, is_waiting_call);
   for (EventId event = thread_.first_event; event < thread_.first_event + thread_.event_count; ++event)
     if (is_api_call(events.kind[event]) && is_wait[events.name[event]])
       waits_.push_back({events.start[event], events.end(event)});

@@ -1,8 +1,10 @@
 #include "replay/graph_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/host_timeline.h"
+#include "analysis/robust_statistics.h"
 
 namespace telltale {
 namespace {
@@ -26,10 +28,7 @@ constexpr std::size_t kSearchedWorks = 1024;
 constexpr double kShareOfBlockingLaunches = 0.9;
 
 Nanoseconds median_or(std::vector<Nanoseconds> values, Nanoseconds otherwise) {
-  if (values.empty()) return otherwise;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return values.empty() ? otherwise : quantile(std::move(values), 1, 2);
 }
 
 }  // namespace
