@@ -19,6 +19,10 @@ constexpr std::array<std::pair<std::string_view, Unrecorded>, kUnrecordedCount> 
     {"after", Unrecorded::kAfter},
 }};
 
+// Whatever a file says, sums of steps and times stay numbers: no step takes hours, and no trace is of the year 2100.
+constexpr Nanoseconds kLongestStep = 3'600'000'000'000;
+constexpr Nanoseconds kLastTime = 4'102'444'800'000'000'000;
+
 json value_named(const Trace& trace, std::string_view name) {
   const std::string* const text = trace.metadata_named(name);
   return text == nullptr ? json() : json::parse(*text, nullptr, false);
@@ -36,7 +40,7 @@ std::optional<UnrecordedStretch> steps_in(const json& value) {
   UnrecordedStretch stretch{Unrecorded::kBefore, time_in(value.value("first", json())).value_or(0), {}};
   for (const json& each : value["took_ns"]) {
     const auto time = time_in(each);
-    if (!time) return std::nullopt;
+    if (!time || *time > kLongestStep) return std::nullopt;
     stretch.took.push_back(*time);
   }
   return stretch;
@@ -63,7 +67,7 @@ void add_timed(const Trace& trace, std::vector<UnrecordedStretch>& stretches) {
   const json told = value_named(trace, kTimedSteps);
   const auto timed = steps_in(told);
   const auto began = timed ? time_in(told.value("began_ns", json())) : std::nullopt;
-  if (!began || trace.origin_epoch_ns == 0) return;
+  if (!began || *began > kLastTime || trace.origin_epoch_ns == 0) return;
   UnrecordedStretch before{Unrecorded::kBefore, timed->first, {}}, after{Unrecorded::kAfter, timed->first, {}};
   Nanoseconds start = *began - trace.origin_epoch_ns;
   for (const Nanoseconds took : timed->took) {

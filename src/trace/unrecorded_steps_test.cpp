@@ -28,10 +28,11 @@ TEST(UnrecordedSteps, are_those_that_a_recorder_tells_of) {
 
 TEST(UnrecordedSteps, are_not_what_is_written_otherwise) {
   for (const char* text : {"7", "{}", "[7]", R"([{"when":"never","took_ns":[1]}])", R"([{"when":"after"}])",
-                           R"([{"when":"after","took_ns":[1,"x"]}])", R"([{"when":"after","took_ns":[-1]}])", "[["})
+                           R"([{"when":"after","took_ns":[1,"x"]}])", R"([{"when":"after","took_ns":[-1]}])", "[[",
+                           R"([{"when":"after","took_ns":[9223372036854775807,9223372036854775807]}])"})
     EXPECT_EQ(unrecorded_steps(with(kUnrecordedSteps, text)), Stretches{}) << text;
-  for (const char* text :
-       {"7", "[]", "{}", R"({"took_ns":[1]})", R"({"began_ns":1,"took_ns":7})", R"({"began_ns":"a","took_ns":[2]})"})
+  for (const char* text : {"7", "[]", "{}", R"({"took_ns":[1]})", R"({"began_ns":1,"took_ns":7})",
+                           R"({"began_ns":"a","took_ns":[2]})", R"({"began_ns":9223372036854775807,"took_ns":[2]})"})
     EXPECT_EQ(unrecorded_steps(with(kTimedSteps, text)), Stretches{}) << text;
 }
 
