@@ -11,6 +11,7 @@
 
 #include "open_scopes.h"
 #include "python_calls.h"
+#include "sampler.h"
 
 namespace nb = nanobind;
 
@@ -171,4 +172,5 @@ NB_MODULE(_recorder, m) {
   m.def("end_module", &end_module, nb::arg("module"));
   m.def("forget_modules", [] { module_sites.clear(); }, "Numbers modules anew.");
   bind_python_calls(m);
+  bind_sampler(m);
 }

@@ -46,9 +46,10 @@ class Adapter:
         except OSError as error:
             raise AdapterUnavailable(f"the compiled adapter does not load: {error}") from None
 
-    def start(self, options: int) -> bool:
-        """Whether all that was asked for is recorded; without memory otherwise."""
-        return bool(self._library.telltale_torch_start(ctypes.c_uint32(options)))
+    def start(self, options: int, stack_source: int = 0) -> bool:
+        """Whether all that was asked for is recorded; without memory otherwise. `stack_source` is the address of a
+        function that tells the stack of the calling thread."""
+        return bool(self._library.telltale_torch_start(ctypes.c_uint32(options), ctypes.c_void_p(stack_source)))
 
     def stop(self) -> None:
         self._library.telltale_torch_stop()

@@ -40,7 +40,16 @@ def after_torch(values: dict[str, Any]) -> None:
     from telltale._capture.source import Wanted
 
     told = Attachment(values)
-    wanted = Wanted(shapes=told.shapes, memory=told.memory, stacks=told.stacks, modules=True, find_steps=True)
+    samples = not told.stacks and _recorder.can_read_stacks()
+    wanted = Wanted(
+        shapes=told.shapes,
+        memory=told.memory,
+        stacks=told.stacks,
+        samples=samples,
+        modules=not samples,
+        load=True,
+        find_steps=True,
+    )
     recording = Recording(
         told.path,
         wanted,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import site
-import sys
 from dataclasses import asdict
 from typing import Any
 
 from telltale import _recorder
 from telltale._capture.adapter import Adapter, load_adapter
+from telltale._capture.code_paths import own_folder, path_prefixes
 from telltale._capture.hooks import CollectionWatch, ModuleWatch
+from telltale._capture.samples import SampleWatch
 from telltale._capture.source import Source, Wanted
 from telltale._inject.telltale_say import say, say_once
 
@@ -34,7 +34,8 @@ class OperatorWatch:
             Adapter.WITH_MEMORY: wanted.memory,
             Adapter.FIND_STEPS: wanted.find_steps,
         }
-        if not self._adapter.start(sum(option for option, is_wanted in options.items() if is_wanted)):
+        stack_source = _recorder.stack_source() if wanted.samples else 0
+        if not self._adapter.start(sum(option for option, is_wanted in options.items() if is_wanted), stack_source):
             say("host memory is not recorded: an allocator other than torch's own is in use")
 
     def stop(self) -> None:
@@ -54,7 +55,7 @@ class PythonCallWatch:
 
     def start(self, wanted: Wanted) -> None:
         if wanted.stacks and self._recorded < wanted.python_call_budget:
-            _recorder.start_python_calls(_path_prefixes(), _own_folder(), wanted.python_call_budget - self._recorded)
+            _recorder.start_python_calls(path_prefixes(), own_folder(), wanted.python_call_budget - self._recorded)
             self._is_started = True
 
     def stop(self) -> None:
@@ -64,7 +65,7 @@ class PythonCallWatch:
 
 
 # In the order in which they start; they stop in the opposite one.
-SOURCES: tuple[type[Source], ...] = (OperatorWatch, CollectionWatch, ModuleWatch, PythonCallWatch)
+SOURCES: tuple[type[Source], ...] = (SampleWatch, OperatorWatch, CollectionWatch, ModuleWatch, PythonCallWatch)
 
 
 class Recording:
@@ -149,18 +150,3 @@ class Recording:
                 _recorder.metadata(name.lower(), os.environ[name])
         if torch.version.cuda is not None and os.path.exists("/dev/nvidiactl"):
             say_once("GPU kernels are not recorded by this engine yet; `telltale record --engine kineto` records them")
-
-
-def _path_prefixes() -> list[str]:
-    """What to leave out of the names of Python files, as torch's own profiler does: where packages are installed.
-
-    The longest first, each with the separator behind it.
-    """
-    folders = [*sys.path, *site.getsitepackages(), site.getusersitepackages()]
-    absolute = {os.path.abspath(folder) + os.sep for folder in folders if isinstance(folder, str)}
-    return sorted(absolute, key=lambda folder: (-len(folder), folder))
-
-
-def _own_folder() -> str:
-    """Where this package is, whose functions are no part of the user's program."""
-    return os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

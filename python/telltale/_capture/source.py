@@ -12,8 +12,10 @@ class Wanted:
 
     shapes: bool = False
     memory: bool = False
-    stacks: bool = False
+    stacks: bool = False  # every call of a Python function
+    samples: bool = False  # stacks of operators and samples of all threads, which show modules as well
     modules: bool = False
+    load: bool = False  # how busy the machine is
     find_steps: bool = False
     python_call_budget: int = 5_000_000
 

@@ -34,6 +34,10 @@ std::atomic<std::uint32_t> options = 0;
 std::atomic<std::uint32_t> generation = 0;
 StepFinder steps;
 
+// Tells the stack of the calling thread, see python/bindings/recorder/observed_stacks.h; null where nobody can.
+using StackSource = int (*)(int is_new, std::uint32_t* stack, std::uint32_t* kept);
+std::atomic<StackSource> stack_source = nullptr;
+
 struct ThreadState;
 
 // What few operators have.
@@ -51,6 +55,7 @@ struct OpenOperator final : at::ObserverContext {
   std::uint32_t form = kPlain;
   std::int64_t sequence = -1;
   std::int64_t forward_thread = 0;
+  std::uint32_t stack = 0, frames_kept = 0;
   InputNames inputs;
   std::unique_ptr<Details> details;
 
@@ -68,6 +73,7 @@ struct ThreadState {
   InputCache inputs;
   SpareMemory* spare = nullptr;
   int open_annotations = 0;
+  int open_operators = 0;
 
   ~ThreadState() {
     while (spare != nullptr) ::operator delete(std::exchange(spare, spare->next));
@@ -134,6 +140,11 @@ void take_note_of_inputs(OpenOperator& open, ThreadState& thread, c10::ArrayRef<
   }
 }
 
+void take_note_of_stack(OpenOperator& open, bool is_new) {
+  const StackSource ask = stack_source.load(std::memory_order_relaxed);
+  if (ask != nullptr && ask(is_new ? 1 : 0, &open.stack, &open.frames_kept) != 0) open.form |= kWithStack;
+}
+
 std::unique_ptr<OpenOperator> begin(const ThreadState& thread, const at::RecordFunction& function) {
   auto open = std::make_unique<OpenOperator>();
   open->thread = &thread;
@@ -149,6 +160,7 @@ std::unique_ptr<at::ObserverContext> on_operator_start(const at::RecordFunction&
   ThreadState* const thread = this_thread();
   if (thread == nullptr) return nullptr;
   auto open = begin(*thread, function);
+  take_note_of_stack(*open, thread->open_operators++ == 0);
   const char* const name = function.name();
   try {
     if (is_collective(name)) take_note_of_collective(*open);
@@ -168,6 +180,10 @@ std::size_t fill(const OpenOperator& open, std::uint64_t* words) {
   std::size_t count = 0;
   if (open.form & kWithSequence) words[count++] = static_cast<std::uint64_t>(open.sequence);
   if (open.form & kWithForwardThread) words[count++] = static_cast<std::uint64_t>(open.forward_thread);
+  if (open.form & kWithStack) {
+    words[count++] = open.stack;
+    words[count++] = open.frames_kept;
+  }
   if (open.form & kInputNames) {
     for (const std::uint32_t name : {open.inputs.dims, open.inputs.strides, open.inputs.types, open.inputs.concrete})
       words[count++] = name;
@@ -205,10 +221,7 @@ void tell_asynchronous(const OpenOperator& open, const telltale_value* values) {
   telltale_span_at(track, open.site, open.start, telltale_now(), 0, values);
 }
 
-void on_operator_end(const at::RecordFunction&, at::ObserverContext* context) {
-  if (context == nullptr) return;
-  const OpenOperator& open = *static_cast<OpenOperator*>(context);
-  const bool is_asynchronous = open.thread != this_thread();
+void end(const OpenOperator& open, bool is_asynchronous) {
   if (open.generation != generation.load(std::memory_order_relaxed)) {
     if (!is_asynchronous) telltale_scope_abandon(open.start);
     return;
@@ -225,6 +238,15 @@ void on_operator_end(const at::RecordFunction&, at::ObserverContext* context) {
     tell_asynchronous(open, values);
   else
     telltale_scope_end_with(open.site, open.start, values);
+}
+
+void on_operator_end(const at::RecordFunction&, at::ObserverContext* context) {
+  if (context == nullptr) return;
+  const OpenOperator& open = *static_cast<OpenOperator*>(context);
+  ThreadState* const thread = this_thread();
+  const bool is_asynchronous = open.thread != thread;
+  if (!is_asynchronous && thread->open_operators > 0) --thread->open_operators;
+  end(open, is_asynchronous);
 }
 
 // ---- Annotations, and the steps they tell of ----
@@ -285,15 +307,19 @@ std::unique_ptr<at::ObserverContext> on_annotation_start(const at::RecordFunctio
   ++thread->open_annotations;
   if (!telltale_is_recording()) return nullptr;
   auto open = begin(*thread, function);
+  take_note_of_stack(*open, true);
   open->site = thread->sites.find_by_text(function.name(), TELLTALE_KIND_ANNOTATION, open->form);
   open->start = telltale_scope_begin(open->site);
   return open;
 }
 
 void on_annotation_end(const at::RecordFunction& function, at::ObserverContext* context) {
-  on_operator_end(function, context);
-  if (ThreadState* const thread = this_thread(); thread != nullptr && thread->open_annotations > 0)
-    --thread->open_annotations;
+  ThreadState* const thread = this_thread();
+  if (context != nullptr) {
+    const OpenOperator& open = *static_cast<OpenOperator*>(context);
+    end(open, open.thread != thread);
+  }
+  if (thread != nullptr && thread->open_annotations > 0) --thread->open_annotations;
   if (wants_steps() && steps.ends(function.name())) end_step();
 }
 
@@ -321,9 +347,11 @@ void survive_forks() {
 // What Python calls, through ctypes. Not thread-safe: one recording at a time, as in the recorder.
 extern "C" {
 
-// Begins to tell the recorder what torch does. `wanted`: see Option. 1: all of it; 0: memory cannot be recorded.
-TELLTALE_API int telltale_torch_start(std::uint32_t wanted) {
+// Begins to tell the recorder what torch does. `wanted`: see Option; `stacks`: see StackSource. 1: all of it; 0: memory
+// cannot be recorded.
+TELLTALE_API int telltale_torch_start(std::uint32_t wanted, void* stacks) {
   using namespace telltale::torch_adapter;
+  stack_source.store(reinterpret_cast<StackSource>(stacks));
   survive_forks();
   generation.fetch_add(1);
   options.store(wanted);
@@ -349,6 +377,7 @@ TELLTALE_API void telltale_torch_stop() {
   if (annotations != at::INVALID_CALLBACK_HANDLE) at::removeCallback(annotations);
   annotations = at::INVALID_CALLBACK_HANDLE;
   options.store(0);
+  stack_source.store(nullptr);
   if (is_memory_wanted.exchange(false)) HostAllocator::instance().uninstall();
   generation.fetch_add(1);
 }

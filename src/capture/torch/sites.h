@@ -20,14 +20,19 @@ enum Form : std::uint32_t {
   kInputNames = 4,  // numbers of texts that many records share
   kInputTexts = 8,  // texts of this record alone
   kCollective = 16,
+  kWithStack = 32,
 };
-constexpr std::uint32_t kFormCount = 32;
-constexpr std::size_t kMostFields = 21;
+constexpr std::uint32_t kFormCount = 64;
+constexpr std::size_t kMostFields = 23;
 
 inline void add_fields_of(std::uint32_t form, std::vector<telltale_field>& fields) {
   const auto add = [&](const char* name, telltale_field_type type) { fields.push_back({name, type, 0}); };
   if (form & kWithSequence) add("Sequence number", TELLTALE_FIELD_TYPE_INTEGER);
   if (form & kWithForwardThread) add("Fwd thread id", TELLTALE_FIELD_TYPE_INTEGER);
+  if (form & kWithStack) {
+    add("Call stack", TELLTALE_FIELD_TYPE_NAME);
+    add("Frames kept", TELLTALE_FIELD_TYPE_INTEGER);
+  }
   const auto add_inputs = [&](telltale_field_type type) {
     for (const char* name : {"Input Dims", "Input Strides", "Input type", "Concrete Inputs"}) add(name, type);
   };
@@ -78,7 +83,7 @@ class SiteCache {
 
   telltale_site* find_by_text(const char* name, telltale_kind kind, std::uint32_t form) {
     const std::size_t size = std::strlen(name);
-    const std::uint64_t hash = hash_of(name, size) + form * 8 + kind;
+    const std::uint64_t hash = hash_of(name, size) + form * 16 + kind;
     Spelt& spelt = spelt_[hash % kEntries];
     if (spelt.hash == hash && spelt.name.size() == size && std::memcmp(spelt.name.data(), name, size) == 0)
       return spelt.site;

@@ -1,0 +1,178 @@
+#include "code_table.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <opcode.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace nb = nanobind;
+
+namespace telltale::python {
+namespace {
+
+constexpr std::size_t kMostCodes = 50'000;  // of a program that makes new code all the time
+constexpr std::size_t kMostModules = 100'000;
+
+std::int64_t size_of(PyCodeObject* code) {
+#if PY_VERSION_HEX < 0x030B0000
+  return PyBytes_GET_SIZE(code->co_code);
+#else
+  return Py_SIZE(code) * 2;
+#endif
+}
+
+bool jumps_back(int opcode) {
+  switch (opcode) {
+#ifdef JUMP_BACKWARD
+    case JUMP_BACKWARD:
+#endif
+#ifdef JUMP_BACKWARD_NO_INTERRUPT
+    case JUMP_BACKWARD_NO_INTERRUPT:
+#endif
+#ifdef POP_JUMP_BACKWARD_IF_TRUE
+    case POP_JUMP_BACKWARD_IF_TRUE:
+    case POP_JUMP_BACKWARD_IF_FALSE:
+    case POP_JUMP_BACKWARD_IF_NONE:
+    case POP_JUMP_BACKWARD_IF_NOT_NONE:
+#endif
+#if PY_VERSION_HEX < 0x030B0000  // to places that count from the start
+    case JUMP_ABSOLUTE:
+    case POP_JUMP_IF_FALSE:
+    case POP_JUMP_IF_TRUE:
+    case JUMP_IF_FALSE_OR_POP:
+    case JUMP_IF_TRUE_OR_POP:
+#endif
+      return true;
+    default:
+      return false;
+  }
+}
+
+// In bytes; `instruction` jumps, two bytes each.
+std::int64_t target_of(std::int64_t instruction, std::int64_t argument) {
+#if PY_VERSION_HEX < 0x030B0000
+  static_cast<void>(instruction);
+  return 2 * argument;
+#else
+  return 2 * (instruction + 1 - argument);
+#endif
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> loops_in(nb::handle code) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> loops;
+  const nb::object bytes = code.attr("co_code");
+  const auto* const text = reinterpret_cast<const unsigned char*>(PyBytes_AsString(bytes.ptr()));
+  const std::int64_t count = PyBytes_Size(bytes.ptr()) / 2;
+  std::int64_t extended = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const int opcode = text[2 * i];
+    const std::int64_t argument = extended << 8 | text[2 * i + 1];
+    extended = opcode == EXTENDED_ARG ? argument : 0;
+    if (!jumps_back(opcode)) continue;
+    if (const std::int64_t target = target_of(i, argument); target < 2 * i) loops.emplace_back(target, 2 * i);
+  }
+  return loops;
+}
+
+bool starts_with_any(std::string_view text, const std::vector<std::string>& prefixes) {
+  return std::ranges::any_of(prefixes, [&](const std::string& prefix) { return text.starts_with(prefix); });
+}
+
+// Frames are joined by ";".
+std::string without_separators(std::string text) {
+  std::ranges::replace(text, ';', ',');
+  return text;
+}
+
+}  // namespace
+
+bool CodeInfo::loops_over(std::int64_t first, std::int64_t last) const {
+  return std::ranges::any_of(loops, [&](const auto& loop) { return loop.first <= first && last <= loop.second; });
+}
+
+void CodeTable::set_options(CodeOptions options) {
+  Py_XINCREF(options.module_call);
+  Py_XINCREF(options.around_call);
+  const std::lock_guard lock(mutex_);
+  options_ = std::move(options);
+}
+
+const CodeInfo* CodeTable::find(PyCodeObject* code) {
+  const std::lock_guard lock(mutex_);
+  const auto found = codes_.find(code);
+  return found == codes_.end() ? nullptr : found->second.get();
+}
+
+std::string CodeTable::module_named(PyObject* module) {
+  const std::lock_guard lock(mutex_);
+  const auto found = modules_.find(module);
+  return found == modules_.end() ? std::string() : found->second;
+}
+
+CodeInfo CodeTable::described(PyCodeObject* code) const {
+  const nb::handle handle(reinterpret_cast<PyObject*>(code));
+  const auto path = nb::cast<std::string>(handle.attr("co_filename"));
+  std::string_view shown = path;
+  for (const std::string& prefix : options_.prefixes) {
+    if (!shown.starts_with(prefix)) continue;
+    shown.remove_prefix(prefix.size());
+    break;
+  }
+  CodeInfo info;
+  info.file = without_separators(std::string(shown));
+  info.function = without_separators(nb::cast<std::string>(handle.attr("co_name")));
+  info.is_library = path.starts_with('<') || starts_with_any(path, options_.libraries);
+  info.loops = loops_in(handle);
+  if (handle.ptr() == options_.module_call)
+    info.role = FrameRole::kModule;
+  else if (handle.ptr() == options_.around_call || path.starts_with("<frozen ") ||
+           (!options_.own_folder.empty() && path.starts_with(options_.own_folder)))
+    info.role = FrameRole::kHidden;
+  else if (info.is_library && shown.starts_with("torch/"))
+    info.role = FrameRole::kTorch;
+  return info;
+}
+
+// As Kineto names modules: the class, and which of its instances it is in the order in which they were first called.
+void CodeTable::learn_module(PyObject* module) {
+  if (module == nullptr || modules_.contains(module) || modules_.size() >= kMostModules) return;
+  const char* const name = Py_TYPE(module)->tp_name;
+  const char* const dot = std::strrchr(name, '.');
+  const std::string class_name = without_separators(dot == nullptr ? name : dot + 1);
+  modules_[module] = "nn.Module: " + class_name + "_" + std::to_string(module_counts_[class_name]++);
+}
+
+bool CodeTable::learn(const Frame* frames, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    PyCodeObject* const code = frames[i].code;
+    const CodeInfo* known = find(code);
+    if (known == nullptr) {
+      auto info = std::make_unique<const CodeInfo>(described(code));  // runs Python code: without the lock
+      const std::lock_guard lock(mutex_);
+      if (codes_.size() >= kMostCodes) return false;
+      const auto [added, is_new] = codes_.try_emplace(code, std::move(info));
+      if (is_new) Py_INCREF(code);
+      known = added->second.get();
+    }
+    if (known->role == FrameRole::kModule) {
+      const std::lock_guard lock(mutex_);
+      learn_module(frames[i].first_local);
+    }
+  }
+  return true;
+}
+
+CodeTable& code_table() {
+  static auto* const table = new CodeTable;  // for ever: threads may look things up while the process ends
+  return *table;
+}
+
+int line_of(const Frame& frame) {
+  const bool is_within = frame.instruction >= 0 && frame.instruction < size_of(frame.code);
+  const int line = PyCode_Addr2Line(frame.code, is_within ? static_cast<int>(frame.instruction) : -1);
+  return line > 0 ? line : frame.code->co_firstlineno;
+}
+
+}  // namespace telltale::python

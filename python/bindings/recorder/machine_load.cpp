@@ -1,0 +1,104 @@
+#include "machine_load.h"
+
+#include <fcntl.h>
+#include <telltale/telltale.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace telltale::python {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+std::string text_of(const char* path) {
+  char buffer[4096];
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  const ssize_t size = read(file, buffer, sizeof buffer);
+  close(file);
+  return {buffer, size < 0 ? 0 : static_cast<std::size_t>(size)};
+}
+
+std::int64_t time_on(clockid_t clock) {
+  timespec time = {};
+  clock_gettime(clock, &time);
+  return std::int64_t{time.tv_sec} * kSecond + time.tv_nsec;
+}
+
+std::int64_t nanoseconds_of(long long ticks) { return ticks * (kSecond / sysconf(_SC_CLK_TCK)); }
+
+// All processors of the machine, without idling and waiting for input.
+std::int64_t time_machine_was_busy() {
+  const std::string text = text_of("/proc/stat");
+  long long user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, soft_irq = 0, stolen = 0;
+  if (std::sscanf(text.c_str(), "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &user, &nice, &system, &idle, &waiting,
+                  &irq, &soft_irq, &stolen) != 8)
+    return 0;
+  return nanoseconds_of(user + nice + system + irq + soft_irq + stolen);
+}
+
+// Of a process: fields 14 and 15, behind a name that may hold anything.
+std::int64_t time_process_ran(long pid) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+  const std::string text = text_of(path);
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  long long user = 0, system = 0;
+  std::sscanf(text.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld", &user, &system);
+  return nanoseconds_of(user + system);
+}
+
+// Of this process, and of the children that its main thread has now.
+std::int64_t time_of_family() {
+  std::int64_t sum = time_on(CLOCK_PROCESS_CPUTIME_ID);
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+  const std::string children = text_of(path);
+  char* next = nullptr;
+  for (const char* at = children.c_str();; at = next) {
+    const long pid = std::strtol(at, &next, 10);
+    if (next == at) return sum;
+    sum += time_process_ran(pid);
+  }
+}
+
+std::int64_t resident_bytes() {
+  const std::string text = text_of("/proc/self/statm");
+  long long total = 0, resident = 0;
+  if (std::sscanf(text.c_str(), "%lld %lld", &total, &resident) != 2) return 0;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+void count(const char* name, double value) {
+  telltale_site description = {};
+  description.name = name;
+  description.kind = TELLTALE_KIND_OTHER;
+  telltale_counter(telltale_make_site(&description), value);
+}
+
+}  // namespace
+
+MachineLoad::MachineLoad()
+    : last_time_(time_on(CLOCK_MONOTONIC)), last_own_(time_of_family()), last_busy_(time_machine_was_busy()) {}
+
+void MachineLoad::record() {
+  const std::int64_t now = time_on(CLOCK_MONOTONIC), own = time_of_family(), busy = time_machine_was_busy();
+  const auto passed = static_cast<double>(now - last_time_);
+  // A child that ended takes its time along.
+  if (passed > 0 && own >= last_own_) {
+    count("processors busy", static_cast<double>(busy - last_busy_) / passed);
+    count("process processors", static_cast<double>(own - last_own_) / passed);
+  }
+  count("resident memory", static_cast<double>(resident_bytes()));
+  last_time_ = now;
+  last_own_ = own;
+  last_busy_ = busy;
+}
+
+}  // namespace telltale::python

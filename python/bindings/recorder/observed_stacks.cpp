@@ -1,0 +1,130 @@
+#include "observed_stacks.h"
+
+#include <Python.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <memory>
+#include <span>
+
+#include "code_table.h"
+#include "frames.h"
+#include "stack_texts.h"
+
+namespace telltale::python {
+namespace {
+
+bool is_finalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+class ThreadStack {
+ public:
+  const StackText* look(PyThreadState* thread, std::uint32_t& kept) {
+    std::array<Frame, kMostFrames>& frames = buffers_[1 - last_];
+    const std::size_t count = read_frames(thread, frames);
+    if (count == 0) return nullptr;
+    const std::span<const Frame> now = std::span(frames).first(count),
+                                 before = std::span(buffers_[last_]).first(count_);
+    const bool is_same = text_ != nullptr && std::ranges::equal(now, before);
+    if (!is_same) {
+      text_ = texts_.find(now);
+      if (text_ == nullptr && learn(now)) text_ = texts_.find(now);
+      if (text_ == nullptr) return nullptr;
+    }
+    const std::size_t going_on = is_same ? count : calls_going_on(before, now);
+    kept = going_on == 0 ? 0 : text_->shown[going_on - 1];
+    last_ = 1 - last_;
+    count_ = count;
+    return text_.get();
+  }
+
+  const Frame& innermost() const { return buffers_[last_][0]; }
+  bool has_looked() const { return text_ != nullptr; }
+
+ private:
+  static bool learn(std::span<const Frame> frames) {
+    if (is_finalizing()) return false;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &value, &trace);  // an error that is on its way must not get in ours
+    bool is_known = false;
+    try {
+      is_known = code_table().learn(frames.data(), frames.size());
+    } catch (const std::exception&) {  // code whose names are no text
+    }
+    PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    PyGILState_Release(state);
+    return is_known;
+  }
+
+  // How many of the outermost calls are the same as before. A call goes on as long as those around it are where they
+  // were. When it is at an earlier place, and no loop leads back there, it is another call of the same function, and so
+  // is each around it that only a loop could have led to the same place again.
+  static std::size_t calls_going_on(std::span<const Frame> before, std::span<const Frame> now) {
+    const auto from_outermost = [](std::span<const Frame> frames, std::size_t i) -> const Frame& {
+      return frames[frames.size() - 1 - i];
+    };
+    const std::size_t most = std::min(before.size(), now.size());
+    std::size_t count = 0;
+    for (; count < most; ++count) {
+      const Frame &old_frame = from_outermost(before, count), &new_frame = from_outermost(now, count);
+      if (old_frame.address != new_frame.address || old_frame.code != new_frame.code) return count;
+      if (old_frame.instruction == new_frame.instruction && old_frame.first_local == new_frame.first_local) continue;
+      if (!is_new_call(old_frame, new_frame)) return count + 1;
+      while (count > 0 && is_new_call(from_outermost(before, count - 1), from_outermost(now, count - 1))) --count;
+      return count;
+    }
+    return count;
+  }
+
+  static bool is_new_call(const Frame& before, const Frame& now) {
+    const CodeInfo* const info = code_table().find(now.code);
+    if (info == nullptr) return false;
+    if (info->role == FrameRole::kModule && before.first_local != now.first_local) return true;
+    return now.instruction <= before.instruction && !info->loops_over(now.instruction, before.instruction);
+  }
+
+  std::array<std::array<Frame, kMostFrames>, 2> buffers_;
+  std::size_t last_ = 0, count_ = 0;
+  std::shared_ptr<const StackText> text_;
+  StackTexts texts_;
+};
+
+thread_local bool has_ended = false;
+
+// Null when the thread is about to end.
+ThreadStack* stack_of_this_thread() {
+  struct Owner {
+    ThreadStack* stack = new ThreadStack;
+    ~Owner() {
+      has_ended = true;
+      delete stack;
+    }
+  };
+  if (has_ended) return nullptr;
+  thread_local Owner owner;
+  return owner.stack;
+}
+
+}  // namespace
+
+extern "C" int telltale_python_stack(int is_new, std::uint32_t* stack, std::uint32_t* kept) {
+  PyThreadState* const thread = PyGILState_GetThisThreadState();
+  if (thread == nullptr) return 0;
+  ThreadStack* const own = stack_of_this_thread();
+  if (own == nullptr) return 0;
+  if (is_new == 0 && own->has_looked() && !has_moved(thread, own->innermost())) return 0;
+  const StackText* const text = own->look(thread, *kept);
+  if (text == nullptr) return 0;
+  *stack = text->name;
+  return 1;
+}
+
+}  // namespace telltale::python
