@@ -145,8 +145,9 @@ void declare_schedule(CLI::App& app, capture::RecordOptions& options) {
 }
 
 void declare_content(CLI::App& app, capture::RecordOptions& options) {
-  app.add_flag("--shapes", options.with_shapes, "Also record the shapes and types of tensors");
-  app.add_flag("--stacks", options.with_stacks, "Also record calls of Python functions");
+  app.add_flag("--shapes", options.with_shapes, "Record the shapes and types of tensors, as is the default");
+  app.add_flag_callback("--no-shapes", [&options] { options.with_shapes = false; }, "Leave them out");
+  app.add_flag("--stacks", options.with_stacks, "Record every call of a Python function, not only samples of stacks");
   app.add_flag("--memory", options.with_memory, "Also record allocations");
   app.add_flag_callback(
       "--no-pauses", [&options] { options.pauses = false; },
@@ -194,7 +195,7 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
       "is a terminal,\notherwise on standard error, so that `telltale record -- python train.py > log` keeps the log "
       "clean.\n\n"
       "  telltale record -- python train.py\n"
-      "  telltale record --steps 10 --shapes -o run.tell -- torchrun --nproc-per-node 2 train.py\n"
+      "  telltale record --steps 10 --memory -o run.tell -- torchrun --nproc-per-node 2 train.py\n"
       "  telltale record --pid 4711 --seconds 2");
   return [options, &globals] { return record(*options, globals); };
 }

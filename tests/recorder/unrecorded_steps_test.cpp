@@ -34,21 +34,23 @@ class UnrecordedStepsTest : public RecordingTest {
   std::vector<int> toggles_;
 };
 
-TEST_F(UnrecordedStepsTest, a_recording_of_everything_leaves_out_six_of_120) {
+TEST_F(UnrecordedStepsTest, a_recording_of_everything_leaves_out_six_of_the_first_120_steps_and_most_later_ones) {
   const telltale_options options = with_pauses();
   ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
-  run_steps(150);
+  run_steps(250);
   ASSERT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
   const Trace trace = read_recording(path());
-  EXPECT_EQ(trace.steps.size(), 150u - 12u);
-  EXPECT_EQ(count_of(trace, "work"), 150u - 12u);
-  EXPECT_EQ(count_of(trace, kUnrecordedStep), 12u);
+  EXPECT_EQ(trace.steps.size(), 250u - 6u - 96u);
+  EXPECT_EQ(count_of(trace, "work"), 250u - 6u - 96u);
+  EXPECT_EQ(count_of(trace, kUnrecordedStep), 6u + 96u);
   EXPECT_EQ(toggles_, (std::vector{0, 1, 0, 1}));
   const auto found = pauses(trace);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].begin, trace.steps[21].start + trace.steps[21].duration);
   EXPECT_EQ(found[0].end, trace.steps[22].start);
   EXPECT_EQ(trace.steps[22].index, 28);
+  EXPECT_EQ(found[1].begin, trace.steps[137].start + trace.steps[137].duration);  // of the 144th
+  EXPECT_EQ(trace.steps[138].index, 240);
 }
 
 TEST_F(UnrecordedStepsTest, a_recording_that_ends_in_a_pause_tells_of_it) {

@@ -100,6 +100,7 @@ class Recording:
     def start(self) -> None:
         load_adapter()
         self._tell_about_process()
+        _tell_threads()
         _recorder.start(self.path, **self._session)
         self._is_started = True
         is_recording = _recorder.is_recording()
@@ -135,6 +136,7 @@ class Recording:
         self._is_started = False
         for source in reversed(self._sources):
             source.stop()
+        _tell_threads()
         _recorder.stop()
         return _recorder.statistics()
 
@@ -143,6 +145,7 @@ class Recording:
 
         _recorder.metadata("torch", torch.__version__)
         _recorder.metadata("processors", str(len(os.sched_getaffinity(0))))
+        _recorder.metadata("cpu_capability", json.dumps(_cpu_capability()))
         recorded = {name: value for name, value in asdict(self.wanted).items() if isinstance(value, bool)}
         _recorder.metadata("recorded", json.dumps(recorded))
         for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
@@ -150,3 +153,18 @@ class Recording:
                 _recorder.metadata(name.lower(), os.environ[name])
         if torch.version.cuda is not None and os.path.exists("/dev/nvidiactl"):
             say_once("GPU kernels are not recorded by this engine yet; `telltale record --engine kineto` records them")
+
+
+def _tell_threads() -> None:
+    """At the end as well: programs choose how many there are when they have begun."""
+    import torch
+
+    _recorder.metadata("torch_threads", str(torch.get_num_threads()))
+
+
+def _cpu_capability() -> str:
+    """The widest instructions that torch's kernels use here: "AVX2", "AVX512"."""
+    import torch
+
+    ask = getattr(torch.backends.cpu, "get_cpu_capability", None)  # since 2.0, but not documented
+    return str(ask()) if ask is not None else ""

@@ -28,7 +28,8 @@ struct RecordOptions {
   std::optional<Schedule> schedule;
   std::optional<std::uint64_t> memory_limit;  // bytes, in each process
   Engine engine = Engine::kAuto;
-  bool with_shapes = false, with_stacks = false, with_memory = false;
+  bool with_shapes = true;  // tells what kinds of operators need, and costs little
+  bool with_stacks = false, with_memory = false;
   bool may_overwrite = false;
   bool stops_command = false;  // once all is recorded
   bool pauses = true;          // steps may be left unrecorded, to measure what recording costs
