@@ -280,8 +280,8 @@ class OperatorCallback {
   static at::RecordFunctionCallback callback() {
     auto made = at::RecordFunctionCallback(on_operator_start, on_operator_end);
     made.needsInputs((options.load() & kWithInputs) != 0);
-    made.scopes({Scope::FUNCTION, Scope::BACKWARD_FUNCTION, Scope::TORCHSCRIPT_FUNCTION, Scope::CUSTOM_CLASS,
-                 Scope::BUILD_FEATURE, Scope::LITE_INTERPRETER, Scope::STATIC_RUNTIME_OP, Scope::STATIC_RUNTIME_MODEL});
+    // Those that Python programs have: torch goes through all that are asked for at each node of a backward pass.
+    made.scopes({Scope::FUNCTION, Scope::BACKWARD_FUNCTION, Scope::TORCHSCRIPT_FUNCTION, Scope::CUSTOM_CLASS});
     return made;
   }
 
