@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -13,10 +14,15 @@
 namespace telltale::capture {
 namespace {
 
-sigset_t caught_signals() {
+// SIGKILL and SIGSTOP cannot be taken, nor should what tells of a fault of our own.
+constexpr std::array kCommandSignals = {SIGCHLD, SIGINT,  SIGQUIT, SIGTERM, SIGHUP, SIGUSR1,
+                                        SIGUSR2, SIGALRM, SIGABRT, SIGTSTP, SIGCONT};
+constexpr std::size_t kEndingCount = 9;  // of them, in front
+
+sigset_t set_of(std::span<const int> numbers) {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&set, number);
+  for (const int number : numbers) sigaddset(&set, number);
   return set;
 }
 
@@ -48,12 +54,14 @@ StartFailure why_not_started(const std::string& program, int reason) {
 
 }  // namespace
 
-SignalQueue::SignalQueue() {
+std::span<const int> ending_signals() { return std::span(kCommandSignals).first(kEndingCount); }
+std::span<const int> command_signals() { return kCommandSignals; }
+
+SignalQueue::SignalQueue(std::span<const int> numbers) : taken_(set_of(numbers)) {
   // Inherited as ignored, it would take away what waitpid() tells.
   std::signal(SIGCHLD, SIG_DFL);
-  const sigset_t set = caught_signals();
-  sigprocmask(SIG_BLOCK, &set, &mask_before_);
-  descriptor_ = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+  sigprocmask(SIG_BLOCK, &taken_, &mask_before_);
+  descriptor_ = signalfd(-1, &taken_, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
 SignalQueue::~SignalQueue() {
@@ -65,7 +73,7 @@ SignalQueue::~SignalQueue() {
 std::optional<SignalQueue::Arrival> SignalQueue::next() const {
   signalfd_siginfo info{};
   if (read(descriptor_, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
-  return Arrival{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
+  return Arrival{{static_cast<int>(info.ssi_signo), static_cast<int>(info.ssi_pid)}, info.ssi_code == SI_KERNEL};
 }
 
 std::expected<Child, StartFailure> Child::start(const std::vector<std::string>& command,
@@ -98,5 +106,16 @@ std::optional<Ending> Child::ending() const {
 }
 
 void Child::send(int signal) const { kill(pid_, signal); }
+
+bool Child::is_in_our_group() const { return getpgid(pid_) == getpgrp(); }
+
+void stop_ourselves() {
+  const int number = SIGTSTP;
+  const sigset_t set = set_of({&number, 1});
+  sigset_t before;
+  raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &set, &before);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+}
 
 }  // namespace telltale::capture

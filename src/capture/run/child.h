@@ -1,25 +1,32 @@
-// The command that is recorded: started with our terminal, input and output, ended when it ends, and told of the
-// signals that only we got.
+// The command that is recorded: started with our terminal, input and output, in our process group, and ended when it
+// ends.
 //
-// While a Child lives, signals wait in signals() and do not interrupt us: those from the terminal have reached the
-// command as well, since it is in our process group. Make it before there are threads.
+// While a SignalQueue lives, signals wait in it and do not interrupt us; signal_relay.h says which of them the command
+// gets from us. Make it before there are threads.
 #pragma once
 
 #include <sys/types.h>
 
 #include <csignal>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "capture/run/signal_relay.h"
 
 namespace telltale::capture {
 
-// Takes the signals that would end us while a command, or another process, is being recorded; as they were afterwards.
+// Those that would end us, and SIGCHLD.
+std::span<const int> ending_signals();
+// Those that a command may be sent, and that could reach us in its place: these, and those that stop and continue it.
+std::span<const int> command_signals();
+
+// Takes such signals while a command, or another process, is being recorded; as they were afterwards.
 class SignalQueue {
  public:
-  SignalQueue();
+  explicit SignalQueue(std::span<const int> numbers);
   ~SignalQueue();
   SignalQueue(const SignalQueue&) = delete;
   SignalQueue& operator=(const SignalQueue&) = delete;
@@ -27,13 +34,15 @@ class SignalQueue {
   int descriptor() const { return descriptor_; }
   // The next signal; absent when none waits. `came_from_terminal`: the whole foreground group got it.
   struct Arrival {
-    int number = 0;
+    SentSignal signal;
     bool came_from_terminal = false;
   };
   std::optional<Arrival> next() const;
+  const sigset_t& taken() const { return taken_; }
   const sigset_t& mask_before() const { return mask_before_; }
 
  private:
+  sigset_t taken_{};
   sigset_t mask_before_{};
   int descriptor_ = -1;
 };
@@ -61,10 +70,15 @@ class Child {
   // Never waits.
   std::optional<Ending> ending() const;
   void send(int signal) const;
+  // Whether what is sent to our process group reaches it.
+  bool is_in_our_group() const;
 
  private:
   explicit Child(pid_t pid) : pid_(pid) {}
   pid_t pid_;
 };
+
+// As SIGTSTP would have done it without a queue: returns when we are continued.
+void stop_ourselves();
 
 }  // namespace telltale::capture

@@ -1,10 +1,8 @@
 #include "capture/run/command_run.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -14,6 +12,7 @@
 #include <utility>
 
 #include "capture/kineto/endpoint.h"
+#include "capture/run/command_signals.h"
 
 namespace telltale::capture {
 namespace {
@@ -21,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kPollMilliseconds = 200;
 // For a process that outlives the command and has a trace to write.
 constexpr std::chrono::seconds kLongestWaitAfterEnd{20};
 // For a process that is about to tell what its steps took.
@@ -45,13 +43,16 @@ class CommandRun {
 
   std::expected<CommandOutcome, StartFailure> run() {
     if (!endpoint_) say_(to_string(endpoint_.error()));
-    const SignalQueue signals;
-    const auto child = Child::start(options_.command, variables(), signals);
+    CommandSignals signals(options_.command);
+    const std::vector<std::string> environment = variables();
+    const std::vector<int> early = signals.early();
+    const auto child = Child::start(options_.command, environment, signals.queue());
     if (!child) return std::unexpected(child.error());
+    for (const int number : early) child->send(number);
     CommandOutcome outcome;
     while (true) {
       wait_for_something(signals);
-      pass_on_signals(signals, *child);
+      signals.pass_on(*child);
       serve();
       if (const auto ending = child->ending()) {
         outcome.ending = *ending;
@@ -82,15 +83,8 @@ class CommandRun {
     return all;
   }
 
-  void wait_for_something(const SignalQueue& signals) const {
-    std::array<pollfd, 2> descriptors = {pollfd{signals.descriptor(), POLLIN, 0},
-                                         pollfd{endpoint_ ? endpoint_->descriptor() : -1, POLLIN, 0}};
-    poll(descriptors.data(), descriptors.size(), kPollMilliseconds);
-  }
-
-  static void pass_on_signals(const SignalQueue& signals, const Child& child) {
-    while (const auto arrival = signals.next())
-      if (arrival->number != SIGCHLD && !arrival->came_from_terminal) child.send(arrival->number);
+  void wait_for_something(const CommandSignals& signals) const {
+    signals.wait(endpoint_ ? endpoint_->descriptor() : -1);
   }
 
   void serve() {
@@ -135,7 +129,7 @@ class CommandRun {
   }
 
   // The command has ended; processes that it leaves behind may still have something to write.
-  void wait_for_pending_files(const SignalQueue& signals) {
+  void wait_for_pending_files(const CommandSignals& signals) {
     const auto deadline = Clock::now() + kLongestWaitAfterEnd;
     bool is_told = false;
     while (Clock::now() < deadline) {
@@ -146,8 +140,7 @@ class CommandRun {
       if (!is_pending) return;
       if (!std::exchange(is_told, true)) say_("waiting for a process that is still writing its trace …");
       wait_for_something(signals);
-      while (const auto arrival = signals.next())
-        if (arrival->number != SIGCHLD) return;
+      if (signals.were_interrupting()) return;
     }
   }
 

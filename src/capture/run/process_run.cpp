@@ -77,7 +77,7 @@ class ProcessRun {
     pollfd descriptors[] = {{signals_.descriptor(), POLLIN, 0}, {endpoint_.descriptor(), POLLIN, 0}};
     poll(descriptors, std::size(descriptors), kPollMilliseconds);
     while (const auto arrival = signals_.next())
-      if (arrival->number != SIGCHLD) return arrival->number;
+      if (arrival->signal.number != SIGCHLD) return arrival->signal.number;
     return 0;
   }
 
@@ -85,7 +85,7 @@ class ProcessRun {
   Endpoint& endpoint_;
   ClientList clients_;
   const Say& say_;
-  SignalQueue signals_;
+  SignalQueue signals_{ending_signals()};
 };
 
 }  // namespace
