@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <span>
 
 #include "analysis/call_stacks.h"
+#include "trace/stack_frame.h"
 
 namespace telltale {
 namespace {
@@ -196,34 +196,17 @@ bool is_standard_library(std::string_view path) {
 // "<frozen os>", "<string>"; but what is typed into a notebook of old is the user's own.
 bool is_made_up(std::string_view path) { return path.starts_with('<') && !path.starts_with("<ipython-input"); }
 
-struct Frame {
-  std::string_view file, function;
-  int line = 0;
-};
-
-std::optional<Frame> split_frame(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\n')) text.remove_prefix(1);
-  const std::size_t close = text.rfind("): ");
-  const std::size_t open = close == std::string_view::npos ? close : text.rfind('(', close);
-  if (open == std::string_view::npos || open == 0) return std::nullopt;
-  Frame frame{text.substr(0, open), text.substr(close + 3)};
-  const char* const digits_end = text.data() + close;
-  const auto [end, error] = std::from_chars(text.data() + open + 1, digits_end, frame.line);
-  if (error != std::errc{} || end != digits_end || frame.line < 0) return std::nullopt;
-  return frame;
-}
-
 // A comprehension is called like a function, but stands in one that has a name.
 bool is_comprehension(std::string_view function) { return function == "<genexpr>" || function.ends_with("comp>"); }
 
 // Goes over frames from the innermost outwards, and keeps the first one that is worth naming.
 class FrameSearch {
  public:
-  void look_at(const Frame& frame) {
+  void look_at(const StackFrame& frame) {
     if (owner_of(frame.file) != CodeOwner::kLibrary) take(frame);
   }
   void look_at(std::string_view text) {
-    if (const std::optional<Frame> frame = split_frame(text)) look_at(*frame);
+    if (const std::optional<StackFrame> frame = split_frame(text)) look_at(*frame);
   }
 
   // Frames joined by ";", innermost first.
@@ -238,14 +221,14 @@ class FrameSearch {
   bool is_done() const { return found_.has_value(); }
 
   std::optional<SourceLine> result() const {
-    const std::optional<Frame>& frame = found_ ? found_ : comprehension_;
+    const std::optional<StackFrame>& frame = found_ ? found_ : comprehension_;
     if (!frame) return std::nullopt;
     return SourceLine{std::string(frame->file), frame->line, std::string(frame->function)};
   }
 
  private:
   // A comprehension waits for the function that it stands in.
-  void take(const Frame& frame) {
+  void take(const StackFrame& frame) {
     const bool is_elsewhere = comprehension_ && comprehension_->file != frame.file;
     if (is_elsewhere)
       found_ = comprehension_;
@@ -255,15 +238,15 @@ class FrameSearch {
       found_ = frame;
   }
 
-  std::optional<Frame> found_, comprehension_;
+  std::optional<StackFrame> found_, comprehension_;
 };
 
 // Where the event itself stands in the program, as a recorder with compiled-in places knows it.
-std::optional<Frame> recorded_place(const Trace& trace, EventId event) {
+std::optional<StackFrame> recorded_place(const Trace& trace, EventId event) {
   const std::uint32_t* place = trace.sources.empty() ? nullptr : trace.sources.find(event);
   if (place == nullptr) return std::nullopt;
   const SourceLocation& location = trace.source_locations[*place];
-  return Frame{trace.strings[location.file], trace.strings[location.function], location.line};
+  return StackFrame{trace.strings[location.file], trace.strings[location.function], location.line};
 }
 
 // Looks at an event and all around it. Returns what caused the innermost of them that has a cause, or kNoEvent.
@@ -271,7 +254,7 @@ EventId look_outwards(const Trace& trace, EventId event, FrameSearch& search) {
   EventId cause = kNoEvent;
   for (EventId at = event; at != kNoEvent && !search.is_done(); at = caller_of(trace, at)) {
     if (cause == kNoEvent) cause = trace.events.cause[at];
-    if (const std::optional<Frame> frame = recorded_place(trace, at)) search.look_at(*frame);
+    if (const std::optional<StackFrame> frame = recorded_place(trace, at)) search.look_at(*frame);
     if (search.is_done()) break;
     if (trace.events.kind[at] == Kind::kPython) search.look_at(trace.name(at));
     const OperatorStack* stack = trace.operator_stacks.empty() ? nullptr : trace.operator_stacks.find(at);
@@ -283,7 +266,7 @@ EventId look_outwards(const Trace& trace, EventId event, FrameSearch& search) {
 }  // namespace
 
 std::optional<SourceLine> parsed_frame(std::string_view frame) {
-  const std::optional<Frame> parts = split_frame(frame);
+  const std::optional<StackFrame> parts = split_frame(frame);
   if (!parts) return std::nullopt;
   return SourceLine{std::string(parts->file), parts->line, std::string(parts->function)};
 }

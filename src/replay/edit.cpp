@@ -29,6 +29,8 @@ bool is_recorded_by_us(const Trace& trace) { return trace.metadata_named("record
 ObserverCost cost_of_our_recorder(const Trace& trace) {
   ObserverCost cost = kOfOurRecorder;
   if (trace.recorded.shapes) cost.operator_call += kInputsOfOperator;
+  // Calls that were seen by samples were not stopped at.
+  if (trace.recorded.sampled) cost.python_call = 0;
   return cost;
 }
 

@@ -170,11 +170,12 @@ std::vector<std::string> steps_of(const TraceInfo& info) {
 }
 
 std::string recorded_line(const TraceInfo& info, const TextStyle& style) {
-  const std::pair<std::string_view, bool> choices[] = {{"shapes", info.recorded.shapes},
-                                                       {"stacks", info.recorded.stacks},
-                                                       {"memory", info.recorded.memory},
-                                                       {"modules", info.recorded.modules},
-                                                       {"FLOPs", info.recorded.flops}};
+  const std::pair<std::string_view, bool> choices[] = {
+      {"shapes", info.recorded.shapes},
+      {info.recorded.sampled ? "stacks by samples" : "stacks", info.recorded.stacks},
+      {"memory", info.recorded.memory},
+      {"modules", info.recorded.modules},
+      {"FLOPs", info.recorded.flops}};
   std::vector<std::string> with, without;
   for (const auto& [name, is_recorded] : choices) (is_recorded ? with : without).emplace_back(name);
   std::string text = with.empty() ? "times alone" : "times, " + joined(with, ", ");

@@ -101,7 +101,7 @@ std::optional<std::int64_t> integer_in(std::string_view json_text) {
 void take_recording_facts(NamedValues values, Trace& trace) {
   constexpr std::pair<std::string_view, bool Recorded::*> kFlags[] = {
       {"record_shapes", &Recorded::shapes}, {"with_stack", &Recorded::stacks}, {"profile_memory", &Recorded::memory},
-      {"with_modules", &Recorded::modules}, {"with_flops", &Recorded::flops},
+      {"with_modules", &Recorded::modules}, {"with_flops", &Recorded::flops},  {"sampled_stacks", &Recorded::sampled},
   };
   for (auto& [name, text] : values) {
     const json value = json::parse(text, nullptr, false);

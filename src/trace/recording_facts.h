@@ -16,8 +16,8 @@ namespace telltale {
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
 // Fills devices, distributed and recorded from the values by which torch's users and recorders tell them:
-// deviceProperties, distributedInfo, record_shapes, with_stack, profile_memory, with_modules, with_flops. The rest, and
-// what cannot be understood, becomes Trace::metadata.
+// deviceProperties, distributedInfo, record_shapes, with_stack, profile_memory, with_modules, with_flops and our own
+// sampled_stacks. The rest, and what cannot be understood, becomes Trace::metadata.
 void take_recording_facts(NamedValues values, Trace& trace);
 
 // The integer that a JSON value is, also when it is written as text.

@@ -189,6 +189,7 @@ static_assert(described_member_count<Distributed>() + 1 == member_count<Distribu
 // What the recorder was asked to record besides times. Set from the file's flags or from what its events carry.
 struct Recorded {
   bool shapes = false, stacks = false, memory = false, modules = false, flops = false;
+  bool sampled = false;  // Python calls are those that samples and operators show: how many there were is not known
 };
 constexpr void describe(auto& columns, RowOf<Recorded>) {
   columns.flag(&Recorded::shapes, {.name = "shapes"});
@@ -196,6 +197,7 @@ constexpr void describe(auto& columns, RowOf<Recorded>) {
   columns.flag(&Recorded::memory, {.name = "memory"});
   columns.flag(&Recorded::modules, {.name = "modules"});
   columns.flag(&Recorded::flops, {.name = "flops"});
+  columns.flag(&Recorded::sampled, {.name = "sampled"});
 }
 static_assert(describes_all_members<Recorded>);
 

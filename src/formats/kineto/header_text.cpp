@@ -81,6 +81,7 @@ void write_flags(const Trace& trace, TextWriter& out) {
       {"profile_memory", trace.recorded.memory, trace.memory.size() > 0},
       {"with_modules", trace.recorded.modules, has_modules},
       {"with_flops", trace.recorded.flops, false},
+      {"sampled_stacks", trace.recorded.sampled, false},
   };
   for (const auto& [name, is_set, is_evident] : kFlags) {
     if (is_set && !is_evident && trace.metadata_named(name) == nullptr) out << '"' << name << "\": 1" << kEndOfValue;

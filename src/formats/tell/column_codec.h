@@ -170,7 +170,8 @@ class ColumnReader {
     is_possible_ &= number < kCount;
     value = numbers[number < kCount ? number : 0];
   }
-  void flag(bool& value) { value = next() != 0; }
+  // One that was added after the chunk was written is not set.
+  void flag(bool& value) { value = !is_behind_last_column() && next() != 0; }
   void words(std::string& value);
   template <typename Integer>
   void maybe(std::optional<Integer>& value) {

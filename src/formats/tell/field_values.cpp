@@ -1,6 +1,7 @@
 #include "formats/tell/field_values.h"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 
 #include "base/text_encoding.h"
@@ -13,6 +14,15 @@ bool is_of_fields(Attribute attribute) {
   if (attribute == Attribute::kUnknown) return false;
   const DetailTable table = info_of(attribute).table;
   return table != DetailTable::kSources && table != DetailTable::kMemory;
+}
+
+bool is_kept_frames(const SiteField& field, const Sites& sites) {
+  return field.type == FieldType::kInteger && sites[field.name] == "Frames kept";
+}
+
+std::int32_t clamped(std::int64_t count) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(count, 0, kMost));
 }
 
 }  // namespace
@@ -35,6 +45,8 @@ FieldPlan::FieldPlan(const Site& site, const Sites& sites, Kind kind) {
     planned.attribute = is_held ? attribute : Attribute::kUnknown;
     append_json_string(planned.quoted_name, sites[site.fields[i].name]);
     planned.quoted_name += ':';
+    planned.is_kept_frames = is_kept_frames(site.fields[i], sites) && present.has(Attribute::kCallStack);
+    tells_kept_frames_ |= planned.is_kept_frames;
   }
 }
 
@@ -44,7 +56,9 @@ bool FieldPlan::has_columns() const {
 
 void FieldReader::read(const FieldPlan& plan, ByteReader& column, AttributeValues& into) {
   for (const FieldPlan::Field& field : plan.fields()) {
-    if (field.attribute == Attribute::kUnknown)
+    if (field.is_kept_frames)
+      kept_frames_ = clamped(column.signed_varint());
+    else if (field.attribute == Attribute::kUnknown)
       read_other(field, column, into);
     else
       read_column(field, column, into);

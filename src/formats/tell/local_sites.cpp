@@ -82,6 +82,7 @@ LocalSite LocalSites::made_of(const Site& site) {
   local.device = side(site, kind_on_device(kind), kind);
   local.instant = side(site, Kind::kInstant, Kind::kInstant);
   local.async = side(site, Kind::kAsync, Kind::kAsync);
+  local.sample = SamplePlan(site, sites_);
   local.is_known = true;
   return local;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formats/tell/field_values.h"
+#include "formats/tell/samples.h"
 #include "formats/tell/sites.h"
 #include "trace/event_batch.h"
 
@@ -23,10 +24,11 @@ struct LocalSite {
     bool has_details = false;          // beyond its own columns and other arguments
     FieldPlan plan;
   };
-  Side host;              // spans on threads
-  Side device;            // spans on streams
-  Side instant;           // marks
-  Side async;             // spans that belong to no thread
+  Side host;     // spans on threads
+  Side device;   // spans on streams
+  Side instant;  // marks
+  Side async;    // spans that belong to no thread
+  SamplePlan sample;
   bool is_known = false;  // some chunk describes it
 };
 

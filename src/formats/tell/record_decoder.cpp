@@ -206,6 +206,7 @@ void RecordDecoder::decode_elsewhere(Chunk& chunk, const LocalSite& site, Record
     return;
   }
   const auto correlation = static_cast<std::int64_t>(chunk.columns.extras.varint());
+  if (site.sample.is_of_samples() && type == RecordType::kSpanOnTrack) return decode_sample(chunk, site, span);
   const auto row = add_row(chunk, site, track.is_on_device ? site.device : site.host, track.id, span);
   if (!row) return;
   if (type == RecordType::kBeginOnTrack) block.begins.push_back({*row, {track.id, {}}});
@@ -213,6 +214,14 @@ void RecordDecoder::decode_elsewhere(Chunk& chunk, const LocalSite& site, Record
   std::vector<BatchLink>& links = block.batch.links;
   if (links.empty() || links.back().row != *row) links.push_back({*row, 0, 0});
   links.back().correlation = correlation;
+}
+
+void RecordDecoder::decode_sample(Chunk& chunk, const LocalSite& site, std::optional<Span> span) {
+  if (!chunk.has_values) return;
+  Sample sample = site.sample.read(chunk.columns.values, definitions_.sites);
+  if (!span) return note(chunk, Anomaly::kMissingTime, site.name);
+  sample.time = span->start;
+  chunk.decoded.samples.push_back(sample);
 }
 
 std::optional<RecordDecoder::Span> RecordDecoder::span_at(Chunk& chunk, TrackClock clock, std::uint64_t start,
@@ -247,6 +256,7 @@ std::optional<BatchRow> RecordDecoder::add_row(Chunk& chunk, const LocalSite& si
   } else if (has_values) {
     batch.other_arguments.push_back({row, values_.others()});
   }
+  if (has_values && side.plan.tells_kept_frames()) chunk.decoded.kept_frames.push_back({row, fields_.kept_frames()});
   return row;
 }
 

@@ -13,11 +13,19 @@
 #include "formats/tell/frames.h"
 #include "formats/tell/local_sites.h"
 #include "formats/tell/places.h"
+#include "formats/tell/samples.h"
 #include "trace/attribute_values.h"
 #include "trace/event_block.h"
 #include "trace/event_details.h"
 
 namespace telltale::tell {
+
+// Of a row whose call stack stands in the batch: how many of its outermost frames are the very calls that its thread's
+// row before had.
+struct KeptFrames {
+  BatchRow row = 0;
+  std::int32_t count = 0;
+};
 
 struct DecodedRecords {
   bool is_sound = false;     // nothing below is set otherwise
@@ -26,7 +34,9 @@ struct DecodedRecords {
   std::uint64_t records = 0;
   std::uint64_t records_before = 0;  // of this track in the file
   EventBlock block;
-  std::vector<OpenScope> ended;  // those of the track's open scopes that a record completes
+  std::vector<Sample> samples;
+  std::vector<KeptFrames> kept_frames;  // by row
+  std::vector<OpenScope> ended;         // those of the track's open scopes that a record completes
 };
 
 class RecordDecoder {
@@ -72,6 +82,8 @@ class RecordDecoder {
   void decode_async(Chunk& chunk, const LocalSite& site, bool is_begin);
   void decode_step(Chunk& chunk);
   void decode_elsewhere(Chunk& chunk, const LocalSite& site, RecordType type);
+
+  void decode_sample(Chunk& chunk, const LocalSite& site, std::optional<Span> span);
 
   // Nothing when no clock shows such a time.
   std::optional<Span> span_at(Chunk& chunk, TrackClock clock, std::uint64_t start, std::uint64_t duration);

@@ -12,6 +12,7 @@
 #include "formats/tell/definitions.h"
 #include "formats/tell/places.h"
 #include "formats/tell/record_decoder.h"
+#include "formats/tell/sampled_calls.h"
 #include "formats/tell/session_values.h"
 #include "trace/builder.h"
 #include "trace/event_block.h"
@@ -46,6 +47,7 @@ class Reading {
     trace.anomalies = anomalies_;
     take_recording_facts(session_values(definitions_), trace);
     pair_spans(blocks_, trace.anomalies);
+    add_sampled_calls(trace.recorded);
     TraceBuilder builder;
     places_->label(end_names_, builder);
     for (EventBlock& block : blocks_) builder.append(std::move(block.batch));
@@ -119,6 +121,9 @@ class Reading {
       if (decoded.records > 0) recording_tracks_.insert(decoded.track);
       for (const OpenScope& scope : decoded.ended) ended_.emplace(decoded.track, scope);
       blocks_.push_back(std::move(decoded.block));
+      has_stacks_ |= !decoded.samples.empty() || !decoded.kept_frames.empty();
+      kept_frames_.push_back(std::move(decoded.kept_frames));
+      samples_.insert(samples_.end(), decoded.samples.begin(), decoded.samples.end());
     }
     if (definitions_.end_mark && definitions_.end_mark->records >= records_)
       missing_records_ = definitions_.end_mark->records - records_;
@@ -138,6 +143,7 @@ class Reading {
       for (const BatchCounter& counter : block.batch.counters) first_ = std::min(first_, counter.time);
     }
     for (const auto& [track, open] : definitions_.open_scopes) reach(places_->time(TrackClock::kTicks, open.ticks));
+    for (const Sample& sample : samples_) reach(sample.time);
     if (!definitions_.calibrations.empty())
       reach(places_->time(TrackClock::kTicks, definitions_.calibrations.back().ticks));
     if (definitions_.end_mark) reach(places_->time(TrackClock::kTicks, definitions_.end_mark->ticks));
@@ -150,6 +156,15 @@ class Reading {
     for (const auto& [track, open] : definitions_.open_scopes)
       for (const OpenScope& scope : open.scopes)
         if (!ended_.contains({track, scope})) decoder.add_open_scope(track, scope, reach_.value_or(0), block.batch);
+    blocks_.push_back(std::move(block));
+  }
+
+  // When all durations are known.
+  void add_sampled_calls(Recorded& recorded) {
+    if (!has_stacks_) return;
+    EventBlock block;
+    block.batch = sampled_calls(blocks_, kept_frames_, samples_, definitions_, *places_, sampled_names_);
+    recorded.sampled = !block.batch.events.empty();
     blocks_.push_back(std::move(block));
   }
 
@@ -182,7 +197,11 @@ class Reading {
   std::vector<std::unique_ptr<Group>> groups_;
   std::vector<DecodedRecords> decoded_;  // of each chunk of records
   std::vector<EventBlock> blocks_;
-  LocalNames end_names_;  // of what stands in no chunk of records
+  std::vector<std::vector<KeptFrames>> kept_frames_;  // of the first blocks
+  std::vector<Sample> samples_;
+  bool has_stacks_ = false;   // at operators or by samples
+  LocalNames end_names_;      // of what stands in no chunk of records
+  LocalNames sampled_names_;  // of calls made of samples
   std::set<std::uint64_t> recording_tracks_;
   std::set<std::pair<std::uint64_t, OpenScope>> ended_;
   std::uint64_t records_ = 0, missing_records_ = 0;

@@ -1,0 +1,57 @@
+// What a thread does between two operators, from the few samples that fell in between.
+//
+// A gap is too short for a sample of its own most of the time, but it comes back: gaps between operators that were
+// called from the same two lines are one class, and all samples of a class say what its gaps are spent on. Every gap
+// is divided as the samples of its class are, so that the time of a function does not depend on where samples fell.
+//
+// Used by one thread: first all add(), then divided().
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/time.h"
+#include "formats/tell/seen_stacks.h"
+
+namespace telltale::tell {
+
+// A stretch of time at one stack.
+struct StackStretch {
+  Nanoseconds start = 0, end = 0;
+  StackNumber stack = kNoFrames;
+};
+
+class GapClasses {
+ public:
+  explicit GapClasses(const SeenStacks& stacks) : stacks_(stacks) {}
+
+  // A sample in a gap between these stacks, at a share of the gap's time from 0 to 1.
+  void add(StackNumber before, StackNumber behind, StackNumber sample, double place);
+
+  // What one gap from `start` to `end` is spent on, in the order of time; nothing for a class without samples.
+  void divide(StackNumber before, StackNumber behind, Nanoseconds start, Nanoseconds end,
+              std::vector<StackStretch>& into);
+
+ private:
+  struct Part {
+    StackNumber stack = kNoFrames;
+    std::uint64_t samples = 0;
+    double places = 0;  // their sum
+  };
+  struct Class {
+    std::vector<Part> parts;  // by stack; later one a path, in the order of time
+    std::uint64_t samples = 0;
+    std::uint64_t divided = 0;  // gaps
+    bool is_ordered = false;
+  };
+
+  void order(Class& of);
+  void order(std::span<Part> parts, std::size_t depth);
+
+  const SeenStacks& stacks_;
+  std::unordered_map<std::uint64_t, Class> classes_;
+};
+
+}  // namespace telltale::tell
