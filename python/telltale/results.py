@@ -145,6 +145,8 @@ class RecordedInfo(Struct):
     """Calls of modules."""
     flops: bool
     """Floating-point operations."""
+    sampled: bool
+    """Python calls are seen by samples and at operators: how many there were is not known."""
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,8 @@ void describe(Fields& fields, const Recorded& recorded) {
   fields.member("memory", recorded.memory, "allocations and frees");
   fields.member("modules", recorded.modules, "calls of modules");
   fields.member("flops", recorded.flops, "floating-point operations");
+  fields.member("sampled", recorded.sampled,
+                "Python calls are seen by samples and at operators: how many there were is not known");
 }
 
 template <typename Fields>
