@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -21,6 +22,7 @@ struct Metadata {
 constinit Mutex mutex;
 constinit Metadata metadata[kMaxMetadata] = {};
 constinit std::size_t metadata_count = 0;
+constinit std::atomic<std::uint64_t> change_count = 0;
 constinit std::uint32_t process_name = 0;
 
 const char* text_of(std::uint32_t number, const Names& names) {
@@ -69,6 +71,15 @@ void SessionPairs::describe(const Settings& settings, unsigned number, const Cal
   add("mode", settings.flight_ns > 0 ? "flight" : "stream");
   add("cycle", number);
   if (unrecorded_steps.text()[0] != '\0') add("unrecorded_steps", unrecorded_steps.text());
+  add_metadata(names);
+}
+
+void SessionPairs::describe_metadata(const Names& names) {
+  count_ = number_count_ = 0;
+  add_metadata(names);
+}
+
+void SessionPairs::add_metadata(const Names& names) {
   Lock lock(mutex);
   for (std::size_t i = 0; i < metadata_count; ++i)
     add(text_of(metadata[i].key, names), text_of(metadata[i].value, names));
@@ -79,6 +90,7 @@ void set_metadata(const char* key, const char* value, Names& names) {
   snprintf(prefixed, sizeof prefixed, "meta:%s", key);
   const Metadata pair{names.intern(prefixed), names.intern(value)};
   Lock lock(mutex);
+  change_count.fetch_add(1, std::memory_order_relaxed);
   for (std::size_t i = 0; i < metadata_count; ++i) {
     if (metadata[i].key != pair.key) continue;
     metadata[i].value = pair.value;
@@ -86,6 +98,8 @@ void set_metadata(const char* key, const char* value, Names& names) {
   }
   if (metadata_count < kMaxMetadata) metadata[metadata_count++] = pair;
 }
+
+std::uint64_t metadata_changes() { return change_count.load(std::memory_order_relaxed); }
 
 void set_process_name(const char* name, Names& names) {
   const std::uint32_t number = names.intern(name);

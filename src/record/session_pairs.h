@@ -1,4 +1,4 @@
-// What a session says of itself at the start of each of its files.
+// What a session says of itself at the start of each of its files, and later what is new.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,15 @@ namespace telltale::record {
 class SessionPairs {
  public:
   void describe(const Settings& settings, unsigned number, const Calibration& start, Names& names);
+  // What the user wants it to say, and nothing else.
+  void describe_metadata(const Names& names);
   const SessionPair* begin() const { return pairs_; }
   std::size_t size() const { return count_; }
 
  private:
   void add(const char* key, const char* value);
   void add(const char* key, std::int64_t value);
+  void add_metadata(const Names& names);
 
   static constexpr std::size_t kMaxPairs = 96, kMaxNumbers = 16, kNumberBytes = 24;
   SessionPair pairs_[kMaxPairs] = {};
@@ -32,6 +35,8 @@ class SessionPairs {
 
 // What the user wants every file to say; see telltale_metadata() and telltale_name_process().
 void set_metadata(const char* key, const char* value, Names& names);
+// How often the user has said something until now: whether there is something new.
+std::uint64_t metadata_changes();
 void set_process_name(const char* name, Names& names);
 void reset_metadata_lock_in_child();
 

@@ -56,11 +56,11 @@ void TellFile::set_session(const SessionPair* pairs, std::size_t count, std::uin
   session_count_ = count;
 }
 
-void TellFile::add_session() {
-  unsigned char* at = tell::put_varint(scratch_, session_count_);
-  for (std::size_t i = 0; i < session_count_ && at < scratch_end(); ++i) {
-    at = put_text(at, session_[i].key, strnlen(session_[i].key, kMaxSessionText));
-    at = put_text(at, session_[i].value, strnlen(session_[i].value, kMaxSessionText));
+void TellFile::add_to_session(const SessionPair* pairs, std::size_t count) {
+  unsigned char* at = tell::put_varint(scratch_, count);
+  for (std::size_t i = 0; i < count && at < scratch_end(); ++i) {
+    at = put_text(at, pairs[i].key, strnlen(pairs[i].key, kMaxSessionText));
+    at = put_text(at, pairs[i].value, strnlen(pairs[i].value, kMaxSessionText));
   }
   add_chunk(ChunkKind::kSession, at);
 }
@@ -84,7 +84,7 @@ void TellFile::add_names(const Names& names) {
   if (is_undescribed_) {
     texts_written_ = sites_written_ = tracks_written_ = 0;
     is_undescribed_ = false;
-    add_session();
+    repeat_session();
   }
   // Counted from what names others to what is named: a site that is numbered meanwhile waits for the next time, and all
   // texts of those counted have their numbers.

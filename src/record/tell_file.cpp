@@ -182,7 +182,7 @@ void TellFile::add_index() {
 void TellFile::finish(tell::EndReason reason) {
   add_losses();
   write_pending();
-  if (is_undescribed_ && session_count_ > 0) add_session();
+  if (is_undescribed_ && session_count_ > 0) repeat_session();
   *scratch_ = static_cast<unsigned char>(reason);
   unsigned char* at = tell::put_varint(scratch_ + 1, records_);
   add_chunk(ChunkKind::kEnd, tell::put_fixed64(at, ticks_now()));

@@ -38,7 +38,9 @@ class TellFile {
   // What the session says of itself, and when it began, in ticks; the pairs must live as long as the file.
   void set_session(const SessionPair* pairs, std::size_t count, std::uint64_t began);
   // Once more, where it has something new to say.
-  void repeat_session() { add_session(); }
+  void repeat_session() { add_to_session(session_, session_count_); }
+  // What the session has to say besides.
+  void add_to_session(const SessionPair* pairs, std::size_t count);
   // The names that the file does not have yet.
   void add_names(const Names& names);
   // How many records of a thread are in the file, once what the file must know of the thread is there. add_names()
@@ -80,7 +82,6 @@ class TellFile {
   std::size_t store_payload(const unsigned char* payload, std::size_t size, unsigned char* to, tell::Codec& codec);
   void write_pending();
   void take_back();
-  void add_session();
   // Chunks of that kind with what `put(at, i)` writes of each of the elements [written, count).
   template <typename Put>
   void add_list(tell::ChunkKind kind, std::uint32_t& written, std::uint32_t count, Put put);

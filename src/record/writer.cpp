@@ -59,6 +59,7 @@ int Writer::start(const Settings& settings, const char* path, unsigned number) {
 int Writer::open_file(const char* path, unsigned number) {
   const int error = file_.open(path, losses);
   error_.store(error, std::memory_order_relaxed);
+  metadata_described_ = metadata_told_ = metadata_changes();
   pairs_.describe(settings_, number, first_calibration_, names);
   file_.set_session(pairs_.begin(), pairs_.size(), settings_.began);
   file_.add_names(names);
@@ -93,6 +94,7 @@ void Writer::loop() {
       write_full_buffers();
       if (pool.take_starvation()) make_room();
       if (must_flush) write_partial_buffers();
+      if (must_flush) tell_of_new_metadata();
       file_.commit();
       pool.recycle();
     }
@@ -116,16 +118,25 @@ void Writer::close_down() {
     pool.for_each_thread(
         [&](ThreadState& thread, BufferPool::Partial) { file_.add_open_scopes(thread, now.ticks, UINT64_MAX, names); });
     file_.add_calibration(now);
-    tell_of_unrecorded_steps();
+    tell_what_is_new();
     file_.finish(end_reason_);
     files_.fetch_add(file_.error() == 0 ? 1 : 0, std::memory_order_relaxed);
   }
   note_progress();
 }
 
-// Steps that ran since the session described itself.
-void Writer::tell_of_unrecorded_steps() {
-  if (unrecorded_steps.text()[0] == '\0') return;
+// Nothing of the session's own, which may change meanwhile.
+void Writer::tell_of_new_metadata() {
+  const std::uint64_t changes = metadata_changes();
+  if (changes == metadata_told_) return;
+  metadata_told_ = changes;
+  new_pairs_.describe_metadata(names);
+  file_.add_to_session(new_pairs_.begin(), new_pairs_.size());
+}
+
+// Steps that ran since the session described itself, and what the user said.
+void Writer::tell_what_is_new() {
+  if (unrecorded_steps.text()[0] == '\0' && metadata_changes() == metadata_described_) return;
   pairs_.describe(settings_, number_, first_calibration_, names);
   file_.set_session(pairs_.begin(), pairs_.size(), settings_.began);
   file_.repeat_session();

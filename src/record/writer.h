@@ -46,7 +46,8 @@ class Writer {
   static void* run(void* self);
   void loop();
   void close_down();
-  void tell_of_unrecorded_steps();
+  void tell_of_new_metadata();
+  void tell_what_is_new();
   void write_full_buffers();
   void write_partial_buffers();
   void make_room();
@@ -65,7 +66,8 @@ class Writer {
   unsigned number_ = 0;  // of the file
   Calibration first_calibration_;
 
-  SessionPairs pairs_;
+  SessionPairs pairs_, new_pairs_;
+  std::uint64_t metadata_described_ = 0, metadata_told_ = 0;  // how many changes pairs_ knows, and the file
 
   Mutex mutex_;
   Condition done_;

@@ -279,6 +279,25 @@ TEST_F(ApiTest, metadata_and_the_name_of_the_process_come_along) {
   EXPECT_EQ(trace.strings[trace.processes.at(0).name], "my server");
 }
 
+TEST_F(ApiTest, metadata_given_while_it_records_come_along) {
+  telltale_metadata("late", "not yet");
+  start();
+  TELLTALE_INSTANT("mark");
+  const std::string longest(3000, 'x');
+  telltale_metadata("late", longest.c_str());
+  telltale_flush();
+  const Trace until_now = read_recording(path());
+  telltale_metadata("last", "at the end");
+  const Trace trace = stop();
+  const auto value = [](const Trace& recorded, std::string_view key) {
+    const std::string* const found = recorded.metadata_named(key);
+    return found == nullptr ? "" : *found;
+  };
+  EXPECT_EQ(value(until_now, "late"), "\"" + longest + "\"");
+  EXPECT_EQ(value(trace, "late"), "\"" + longest + "\"");
+  EXPECT_EQ(value(trace, "last"), "\"at the end\"");
+}
+
 TEST_F(ApiTest, names_made_at_run_time_are_shared) {
   start();
   for (int i = 0; i < 3; ++i) {
