@@ -49,6 +49,7 @@ def after_torch(values: dict[str, Any]) -> None:
         modules=not samples,
         load=True,
         find_steps=True,
+        marks=told.marks,
     )
     recording = Recording(
         told.path,

@@ -11,6 +11,8 @@ from telltale import _recorder
 from telltale._capture.adapter import Adapter, load_adapter
 from telltale._capture.code_paths import own_folder, path_prefixes
 from telltale._capture.hooks import CollectionWatch, ModuleWatch
+from telltale._capture.loader_work import LoaderWorkWatch
+from telltale._capture.loaders import LoaderWatch
 from telltale._capture.samples import SampleWatch
 from telltale._capture.source import Source, Wanted
 from telltale._inject.telltale_say import say, say_once
@@ -65,7 +67,15 @@ class PythonCallWatch:
 
 
 # In the order in which they start; they stop in the opposite one.
-SOURCES: tuple[type[Source], ...] = (SampleWatch, OperatorWatch, CollectionWatch, ModuleWatch, PythonCallWatch)
+SOURCES: tuple[type[Source], ...] = (
+    SampleWatch,
+    OperatorWatch,
+    CollectionWatch,
+    ModuleWatch,
+    PythonCallWatch,
+    LoaderWatch,
+    LoaderWorkWatch,
+)
 
 
 class Recording:

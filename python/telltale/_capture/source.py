@@ -18,6 +18,7 @@ class Wanted:
     load: bool = False  # how busy the machine is
     find_steps: bool = False
     python_call_budget: int = 5_000_000
+    marks: str = ""  # the folder in which the processes of a recording leave things for each other
 
 
 class Source(Protocol):

@@ -15,6 +15,7 @@ VARIABLE = "TELLTALE_ATTACH"
 # Marks that the process sets …
 TORCH = "torch"  # it is about to import torch
 STEPS = "steps"  # what steps took in it, as JSON; see telltale_steps.py
+WORKER = "worker"  # what a loader's worker spends its time on, as JSON, for its parent; see _capture/loader_work.py
 KINETO = "kineto"  # our adapter does not work in it, so that PyTorch's profiler will ask what to record
 # … and that the command sets.
 TOLD = "told"  # PyTorch's profiler was asked for a trace, which is not there yet

@@ -7,6 +7,7 @@
 //      torch      by the process: it is about to import torch. Holds the value of RANK, if that is set.
 //      steps      by the process, beside PyTorch's profiler: what its steps took, the value `timed_steps` of the trace
 //                 as JSON (src/trace/unrecorded_steps.h).
+//      worker     by a worker of a data loader: what it spends its time on, as JSON; only its parent process reads it.
 //      kineto     by the process: our adapter does not work in it, so that PyTorch's profiler will ask what to record.
 //      told       by the command: PyTorch's profiler was asked for a trace, which is not there yet.
 //      recording  by the command: PyTorch's profiler is busy with it.

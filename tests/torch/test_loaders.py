@@ -1,0 +1,114 @@
+"""What a recording tells of the program's data loaders: how they were made, and what making batches takes."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import torch
+from recorded import Recorded
+from telltale._capture import Recording, Wanted
+from telltale._capture.loader_work import busy_lines, gathered
+from torch.utils.data import DataLoader
+
+PROGRAM = """
+import sys, time, torch
+from telltale import _recorder
+# What the recorder's sampler would have seen in a worker: of 100 samples, 60 slept, 20 ran and 20 were idle.
+_recorder.sampled_lines = lambda: [("data.py", 7, "__getitem__", "sleep", 60), ("data.py", 9, "collate", "", 20),
+                                   ("", 0, "", "poll", 20)]
+from telltale._capture import attach
+config = {"path": sys.argv[1], "marks": sys.argv[2]}
+class Sleepy(torch.utils.data.Dataset):
+    def __len__(self):
+        return 6
+    def __getitem__(self, i):
+        time.sleep(0.002)
+        return torch.ones(4)
+if __name__ == "__main__":
+    assert attach.before_torch(config)
+    attach.after_torch(config)
+    for epoch in range(3):
+        for batch in torch.utils.data.DataLoader(Sleepy(), batch_size=2, num_workers=int(sys.argv[3])):
+            batch.sum()
+"""
+
+
+class Samples(unittest.TestCase):
+    def test_waiting_outside_of_the_loop_is_idle(self):
+        outside = frozenset({("/home/me/train.py", 30)})
+        samples = [("train.py", 30, "main", "poll", 50), ("train.py", 30, "main", "", 5), ("data.py", 7, "load", "", 40),
+                   ("data.py", 8, "load", "lock", 5), ("", 0, "", "lock", 9)]
+        self.assertEqual(busy_lines(samples, outside), {("data.py", 7, "load", ""): 40, ("", 0, "", ""): 5,
+                                                        ("data.py", 8, "load", "lock"): 5})
+
+    def test_workers_count_by_the_time_that_they_were_busy(self):
+        line, other = ["data.py", 7, "load", ""], ["data.py", 9, "load", "sleep"]
+        told = gathered([{"batches": 3, "took_ns": 300, "processor_ns": 200, "lines": [[*line, 1.0]]},
+                         {"batches": 1, "took_ns": 100, "processor_ns": 10, "lines": [[*line, 0.5], [*other, 0.5]]}])
+        # 300 + 50 and 50 of 400
+        self.assertEqual(told, {"workers": 2, "batches": 4, "took_ns": 400, "processor_ns": 210,
+                                "lines": [[*line, 0.875], [*other, 0.125]]})
+
+    def test_a_pair_is_never_too_long(self):
+        lines = [["x" * 300 + str(i), i, "f", "", 0.05] for i in range(20)]
+        told = gathered([{"batches": 1, "took_ns": 100, "processor_ns": 1, "lines": lines}])
+        self.assertLess(len(json.dumps(told)), 4000)
+        self.assertGreater(len(told["lines"]), 5)
+
+
+class Processes(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "marks").mkdir()
+
+    def run_program(self, workers):
+        path = self.folder / "run.%p.tell"
+        with subprocess.Popen([sys.executable, "-c", PROGRAM, str(path), str(self.folder / "marks"), str(workers)]) as child:
+            self.assertEqual(child.wait(120), 0)
+        return Recorded(str(path).replace("%p", str(child.pid))).header
+
+    def test_the_parents_file_tells_of_its_workers(self):
+        header = self.run_program(2)
+        (loader,) = header["loader_workers"]
+        self.assertEqual((loader["workers"], loader["batch_size"], loader["persistent_workers"], loader["iterators"]),
+                         (2, 2, False, 3))
+        self.assertEqual((loader["dataset"], loader["prefetch_factor"]), ("Sleepy", 2))
+        told = header["worker_lines"]
+        self.assertEqual((told["workers"], told["batches"]), (6, 9))  # two in each of three epochs; three batches each
+        self.assertGreaterEqual(told["took_ns"], 9 * 2 * 2_000_000)  # each sleeps for two samples
+        self.assertLess(told["processor_ns"], told["took_ns"])
+        # Of 80 busy samples.
+        self.assertEqual(told["lines"], [["data.py", 7, "__getitem__", "sleep", 0.75], ["data.py", 9, "collate", "", 0.25]])
+        self.assertNotIn("loader_work", header)
+
+    def test_a_process_without_workers_tells_of_its_own_batches(self):
+        header = self.run_program(0)
+        self.assertEqual([loader["workers"] for loader in header["loader_workers"]], [0])
+        self.assertEqual(header["loader_work"]["batches"], 9)
+        self.assertGreaterEqual(header["loader_work"]["took_ns"], 9 * 2 * 2_000_000)
+        self.assertNotIn("worker_lines", header)
+
+
+class InProcess(unittest.TestCase):
+    def test_nothing_stays_when_the_recording_ends(self):
+        before = DataLoader._get_iterator, torch.utils.data._utils.fetch._MapDatasetFetcher.fetch
+        with tempfile.TemporaryDirectory() as folder:
+            recording = Recording(os.path.join(folder, "run.tell"), Wanted())
+            recording.start()
+            self.assertIsNot(DataLoader._get_iterator, before[0])
+            list(DataLoader(list(range(8)), batch_size=4))
+            recording.stop()
+            (loader,) = Recorded(glob.glob(os.path.join(folder, "*.tell"))[0]).header["loader_workers"]
+        self.assertEqual((DataLoader._get_iterator, torch.utils.data._utils.fetch._MapDatasetFetcher.fetch), before)
+        self.assertEqual((loader["dataset"], loader["file"], loader["function"]),
+                         ("list", "test_loaders.py", "test_nothing_stays_when_the_recording_ends"))
+
+
+if __name__ == "__main__":
+    unittest.main()
