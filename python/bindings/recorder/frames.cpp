@@ -1,5 +1,6 @@
 #include "frames.h"
 
+#include <frameobject.h>  // all of a frame, before 3.11
 #include <sys/uio.h>
 #include <unistd.h>
 
