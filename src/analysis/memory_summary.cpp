@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kCurveBuckets = 1000;  // two points each
 constexpr std::size_t kMostStepsCompared = 256;
 
-Interval span_of(const StepTiming& timing) { return {timing.steps.front().host.begin, timing.steps.back().host.end}; }
+Interval span_of(const std::vector<StepSpan>& steps) { return {steps.front().host.begin, steps.back().host.end}; }
 
 // The device's memory after each of its events, and before the first one.
 struct Levels {
@@ -68,18 +68,24 @@ void find_peak(MemorySummary& summary, const std::vector<MemoryPoint>& points) {
   summary.peak_reserved = std::ranges::max(points, {}, &MemoryPoint::reserved).reserved;
 }
 
-void find_extremes_of_steps(MemorySummary& summary, const std::vector<MemoryPoint>& points, const StepTiming& timing) {
+struct Extremes {
+  std::vector<std::int64_t> least, most;  // by step
+};
+
+Extremes extremes_of(const std::vector<StepSpan>& steps, const std::vector<MemoryPoint>& points) {
+  Extremes extremes;
   auto at = points.begin();  // the last point at or before the step's begin
-  for (const StepSpan& step : timing.steps) {
+  for (const StepSpan& step : steps) {
     while (at + 1 != points.end() && (at + 1)->time <= step.host.begin) ++at;
     std::int64_t least = at->allocated, most = at->allocated;
     for (auto next = at + 1; next != points.end() && next->time < step.host.end; ++next) {
       least = std::min(least, next->allocated);
       most = std::max(most, next->allocated);
     }
-    summary.step_minimum.push_back(least);
-    summary.step_peak.push_back(most);
+    extremes.least.push_back(least);
+    extremes.most.push_back(most);
   }
+  return extremes;
 }
 
 // The median of the slopes between any two values, which a single odd step does not bend. Of many values, some evenly
@@ -166,7 +172,7 @@ std::vector<Survivor> survivors_of(const Trace& trace, const StepTiming& timing,
   const int steps_before_last = static_cast<int>(timing.steps.size()) - 1;
   struct Group {
     Survivor survivor;
-    std::int64_t largest = 0;
+    std::int64_t largest = 0, early = 0;
     std::set<int> steps;
   };
   std::vector<std::size_t> rows;
@@ -180,6 +186,7 @@ std::vector<Survivor> survivors_of(const Trace& trace, const StepTiming& timing,
     Group& group = by_name[op == kNoEvent ? kEmptyString : trace.events.name[op]];
     group.survivor.bytes += memory.bytes[row];
     group.survivor.count += 1;
+    if (2 * (step + 1) <= steps_before_last) group.early += memory.bytes[row];
     group.steps.insert(step);
     if (memory.bytes[row] <= group.largest) continue;
     group.largest = memory.bytes[row];
@@ -187,6 +194,7 @@ std::vector<Survivor> survivors_of(const Trace& trace, const StepTiming& timing,
   }
   std::vector<Survivor> survivors;
   for (auto& [name, group] : by_name) {
+    group.survivor.early_share = static_cast<double>(group.early) / static_cast<double>(group.survivor.bytes);
     group.survivor.bytes /= steps_before_last;
     group.survivor.steps = static_cast<std::int64_t>(group.steps.size());
     survivors.push_back(group.survivor);
@@ -236,14 +244,19 @@ void count_allocator_calls(const Trace& trace, const StepTiming& timing, MemoryS
   summary.allocator_call_ns /= static_cast<Nanoseconds>(steps);
 }
 
+bool has_device_work(const Trace& trace) {
+  return std::ranges::any_of(
+      trace.tracks, [](const Track& track) { return track.kind == TrackKind::kStream && track.event_count > 0; });
+}
+
 }  // namespace
 
 std::optional<MemorySummary> memory_summary(const Trace& trace, const StepTiming& timing) {
   std::set<DeviceId> devices(trace.memory.device.begin(), trace.memory.device.end());
-  devices.erase(kHost);
+  if (devices.size() > 1 || has_device_work(trace)) devices.erase(kHost);
   if (devices.empty()) return {};
 
-  const Interval span = span_of(timing);
+  const Interval span = span_of(timing.steps);
   MemorySummary summary;
   std::vector<MemoryPoint> points;
   for (const DeviceId device : devices) {
@@ -255,11 +268,16 @@ std::optional<MemorySummary> memory_summary(const Trace& trace, const StepTiming
     summary = candidate;
     points = std::move(of_device);
   }
-  find_extremes_of_steps(summary, points, timing);
-  summary.growth_per_step = theil_sen_slope(summary.step_minimum);
+  Extremes extremes = extremes_of(timing.steps, points);
+  summary.step_minimum = std::move(extremes.least);
+  summary.step_peak = std::move(extremes.most);
   summary.curve = thinned(points, span);
   const LiveBlocks left = follow_blocks(trace, timing, summary);
-  summary.survivors = survivors_of(trace, timing, left);
+  StepTiming whole = timing;
+  whole.steps = all_steps(timing);
+  points = points_within(levels_of(trace, summary.device), span_of(whole.steps));
+  summary.growth_per_step = theil_sen_slope(extremes_of(whole.steps, points).least);
+  summary.survivors = survivors_of(trace, whole, left);
   count_allocator_calls(trace, timing, summary);
   return summary;
 }

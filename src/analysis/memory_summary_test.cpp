@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "analysis/testing/trace_sketch.h"
@@ -41,9 +42,18 @@ Summed summed(Steps& steps) {
   return {std::move(trace), summary.value_or(MemorySummary{})};
 }
 
-TEST(MemorySummary, there_is_none_without_memory_events_of_a_device) {
+TEST(MemorySummary, describes_the_host_where_no_device_is_at_work) {
   Steps steps(2);
   steps.change(150, 64, 1, kHost);
+  const MemorySummary memory = summed(steps).memory;
+  EXPECT_EQ(memory.device, kHost);
+  EXPECT_EQ(memory.peak_allocated, 64);
+}
+
+TEST(MemorySummary, there_is_none_without_memory_events_of_a_device_that_is_at_work) {
+  Steps steps(2);
+  steps.change(150, 64, 1, kHost);
+  steps.sketch.event(steps.sketch.stream(0, 7), Kind::kKernel, "kernel", 120, 130);
   const Trace trace = steps.sketch.build();
   EXPECT_FALSE(memory_summary(trace, step_timing(trace)).has_value());
   const Trace empty;
@@ -136,6 +146,25 @@ TEST(MemorySummary, the_largest_allocation_is_freed_within_its_step) {
   EXPECT_EQ(memory.largest_allocation, 2000);
   ASSERT_NE(memory.largest_event, kNoEvent);
   EXPECT_EQ(trace.name(memory.largest_event), "aten::_log_softmax");
+}
+
+TEST(MemorySummary, survivors_tell_which_half_of_the_steps_left_them) {
+  Steps steps(5);  // four before the last: two in each half
+  std::uint64_t address = 0;
+  const auto leave = [&](std::string_view op, int step, std::int64_t bytes) {
+    const Nanoseconds time = 100 + step * 100 + static_cast<Nanoseconds>(10 * (++address % 9));
+    steps.sketch.op(steps.main, op, time, time + 5);
+    steps.change(time, bytes, address);
+  };
+  for (int step = 0; step < 5; ++step) leave("leak", step, 100);
+  leave("warm-up", 0, 400);
+  leave("newest", 3, 40);
+  leave("late", 1, 30);
+  leave("late", 2, 90);
+  const auto [trace, memory] = summed(steps);
+  std::map<std::string_view, double> share;
+  for (const Survivor& survivor : memory.survivors) share[trace.name(survivor.op)] = survivor.early_share;
+  EXPECT_EQ(share, (std::map<std::string_view, double>{{"leak", 0.5}, {"warm-up", 1}, {"newest", 0}, {"late", 0.25}}));
 }
 
 TEST(MemorySummary, survivors_live_at_the_end_and_come_from_a_step_before_the_last) {

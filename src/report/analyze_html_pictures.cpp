@@ -248,8 +248,9 @@ std::string labels_of(const MemorySummary& memory, const MemoryPicture& picture)
 }
 
 std::string caption_of(const MemorySummary& memory, const MemoryPicture& picture) {
-  std::string text =
-      fmt::format("GPU {}, over {}; lines mark the starts of steps.", memory.device, format_time(picture.length()));
+  std::string text = fmt::format("{}, over {}; lines mark the starts of steps.",
+                                 memory.device == kHost ? "Tensors on the host" : fmt::format("GPU {}", memory.device),
+                                 format_time(picture.length()));
   constexpr double kLeastGrowth = 0.001;  // of the peak
   if (memory.growth_per_step.value_or(0) > kLeastGrowth * static_cast<double>(memory.peak_allocated)) {
     text += fmt::format(" What stays from step to step grows by {} per step.",

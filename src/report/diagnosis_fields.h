@@ -272,8 +272,8 @@ template <typename Fields>
 void describe(Fields& fields, const MemorySummary& memory) {
   std::vector<std::array<std::int64_t, 3>> curve;
   for (const MemoryPoint& point : memory.curve) curve.push_back({point.time, point.allocated, point.reserved});
-  fields.object("Memory", "Memory of the device with the highest peak");
-  fields.member("device", memory.device, "its id");
+  fields.object("Memory", "Memory of the device with the highest peak or, without device work, of the host");
+  fields.member("device", memory.device, "its id; -1: the host");
   fields.member("peak_allocated_bytes", memory.peak_allocated, "the most that tensors took");
   fields.member("peak_reserved_bytes", memory.peak_reserved, "the most that the allocator held");
   fields.member("reserved_at_peak_bytes", memory.reserved_at_peak, "what it held when tensors took most");
@@ -383,7 +383,8 @@ void describe(Fields& fields, const Diagnosis& diagnosis) {
   fields.member("syncs", diagnosis.sync_rows, "by falling idle time");
   fields.member("copies", diagnosis.copies.rows, "by direction");
   fields.member("communication", diagnosis.communication, "with other processes");
-  fields.member("memory", diagnosis.memory, "null when no memory of a device was recorded");
+  fields.member("memory", diagnosis.memory,
+                "null when no memory of a device, or of the host without one, was recorded");
   fields.member("threads", threads, "of the host, the busiest first");
   fields.member("latencies", diagnosis.latencies,
                 "requests and other spans that belong to no thread come first, then scopes at the top of threads that "

@@ -13,6 +13,7 @@ from telltale._capture.code_paths import own_folder, path_prefixes
 from telltale._capture.hooks import CollectionWatch, ModuleWatch
 from telltale._capture.loader_work import LoaderWorkWatch
 from telltale._capture.loaders import LoaderWatch
+from telltale._capture.machine import memory_bytes
 from telltale._capture.samples import SampleWatch
 from telltale._capture.source import Source, Wanted
 from telltale._inject.telltale_say import say, say_once
@@ -156,6 +157,7 @@ class Recording:
         _recorder.metadata("torch", torch.__version__)
         _recorder.metadata("processors", str(len(os.sched_getaffinity(0))))
         _recorder.metadata("cpu_capability", json.dumps(_cpu_capability()))
+        _recorder.metadata("memory_bytes", str(memory_bytes()))
         recorded = {name: value for name, value in asdict(self.wanted).items() if isinstance(value, bool)}
         _recorder.metadata("recorded", json.dumps(recorded))
         for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):

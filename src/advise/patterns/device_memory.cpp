@@ -5,6 +5,8 @@
 #include <set>
 #include <span>
 
+#include "trace/recording_facts.h"
+
 namespace telltale {
 namespace {
 
@@ -38,20 +40,13 @@ bool recur(const Facts& facts, const std::vector<EventId>& calls) {
   return count > 1 && steps.contains(count - 1) && 2 * static_cast<int>(steps.size()) > count;
 }
 
-// What one step leaves behind may be a buffer that is made once; what several leave behind is not.
-constexpr std::int64_t kLeastSteps = 2;
-// Survivors have to explain at least this share of the growth.
-constexpr double kShareExplained = 0.5;
-
-std::optional<double> steps_until_full(const Facts& facts, const MemorySummary& memory, double growth) {
-  const std::optional<std::int64_t> whole = memory_of(facts.trace, memory.device);
-  if (!whole) return {};
-  return std::max(0.0, static_cast<double>(*whole - memory.peak_allocated) / growth);
-}
-
 }  // namespace
 
 std::optional<std::int64_t> memory_of(const Trace& trace, DeviceId device) {
+  if (device == kHost) {
+    const std::string* const bytes = trace.metadata_named("memory_bytes");
+    return bytes == nullptr ? std::nullopt : integer_in(*bytes);
+  }
   // The allocator may count devices otherwise than the tracer does; a single one is meant in any case.
   const auto found =
       trace.devices.size() == 1 ? trace.devices.begin() : std::ranges::find(trace.devices, device, &Device::id);
@@ -78,19 +73,6 @@ Nanoseconds saved_without(const Facts& facts, const AllocatorCalls& calls) {
   const Nanoseconds by_frees = remove(calls.frees);
   const Nanoseconds by_allocations = calls.allocations.empty() ? 0 : remove(calls.allocations) - by_frees;
   return by_frees + static_cast<Nanoseconds>(kUnobservedShareOfAllocation * static_cast<double>(by_allocations));
-}
-
-std::optional<GrowingMemory> growing_memory(const Facts& facts) {
-  if (!facts.diagnosis.memory) return {};
-  const MemorySummary& memory = *facts.diagnosis.memory;
-  const double growth = memory.growth_per_step.value_or(0);
-  if (growth < kLeastMebibytesPerStep * 1024 * 1024) return {};
-  // With three steps, only the two before the last one can have survivors.
-  const auto lasting = std::ranges::find_if(memory.survivors, [&](const Survivor& survivor) {
-    return survivor.steps >= kLeastSteps && static_cast<double>(survivor.bytes) >= kShareExplained * growth;
-  });
-  if (lasting == memory.survivors.end()) return {};
-  return GrowingMemory{growth, *lasting, steps_until_full(facts, memory, growth)};
 }
 
 }  // namespace telltale

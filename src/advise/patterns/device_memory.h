@@ -1,5 +1,4 @@
-// What steps do with the device's memory: calls that fetch it from the driver or give it back, and memory that every
-// step takes and none gives back.
+// What steps do with the device's memory: how much there is, and calls that fetch it from the driver or give it back.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 namespace telltale {
 
-// How much memory a device has, in bytes; nothing where the trace does not say.
+// How much memory a device has, or the host for the process, in bytes; nothing where the trace does not say.
 std::optional<std::int64_t> memory_of(const Trace& trace, DeviceId device);
 
 // Calls that fetch device memory from the driver or give it back. A program in its stride makes none: torch keeps what
@@ -29,18 +28,5 @@ AllocatorCalls allocator_calls(const Facts& facts);
 
 // What a step would take less if it got along with the memory it has.
 Nanoseconds saved_without(const Facts& facts, const AllocatorCalls& calls);
-
-// Healthy programs whose inputs vary grew by up to 0.6 MiB per step over three steps.
-inline constexpr double kLeastMebibytesPerStep = 2;
-
-// Memory that every step takes and none gives back.
-struct GrowingMemory {
-  double bytes_per_step = 0;
-  Survivor survivor;                   // the largest of what is left of several steps
-  std::optional<double> steps_to_end;  // until the device's memory is full, where its size is known
-};
-
-// Nothing when the memory does not grow, or only as much as buffers of growing inputs do.
-std::optional<GrowingMemory> growing_memory(const Facts& facts);
 
 }  // namespace telltale

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "advise/patterns/device_memory.h"
+#include "advise/patterns/growing_memory.h"
 #include "advise/rule.h"
 #include "analysis/device_maker.h"
 #include "base/amounts.h"

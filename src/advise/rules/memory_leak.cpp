@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "advise/patterns/device_memory.h"
+#include "advise/patterns/growing_memory.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -17,56 +17,114 @@ double in_two_digits(double count) {
   return std::round(count / grain) * grain;
 }
 
-std::string until_full(const GrowingMemory& memory) {
-  if (!memory.steps_to_end) return "";
-  const double steps = in_two_digits(*memory.steps_to_end);
-  if (steps == 0) return " The GPU's memory is full.";
-  return fmt::format(" The GPU's memory will be full after about {}.", counted(steps, "more step"));
+// What a sentence calls the memory, and whose it is.
+struct Words {
+  std::string_view memory, owner;
+};
+Words words_for(DeviceId device, bool has_device) {
+  if (device != kHost) return {"GPU memory", "GPU's"};
+  return has_device ? Words{"host memory", "host's"} : Words{"memory", "machine's"};
 }
 
-Fix fix_for(const Facts& facts) {
+std::string until_full(std::optional<double> steps_to_end, std::string_view owner) {
+  if (!steps_to_end) return "";
+  const double steps = in_two_digits(*steps_to_end);
+  if (steps == 0) return fmt::format(" The {} memory is full.", owner);
+  return fmt::format(" The {} memory will be full after about {}.", owner, counted(steps, "more step"));
+}
+
+Fix fix_for(const Facts& facts, DeviceId device) {
   if (facts.trains)
     return {"detach",
             "Something that outlives the step, such as a list or a running sum, holds a tensor with its whole graph: "
-            "detach what you keep.",
+            "detach what you keep, keep numbers (.item()) in place of tensors, or clear it.",
             "- history.append(loss)\n+ history.append(loss.detach())"};
+  if (device == kHost)
+    return {
+        "detach",
+        "Something that outlives the request, such as a list or a cache without a limit, holds its tensors: compute "
+        "in inference mode, keep numbers (.item()) or small copies, and drop what has been answered.",
+        "+ with torch.inference_mode():\n      y = model(x)\n- answers.append(y)\n+ "
+        "answers.append(y.argmax(-1).tolist())"};
   return {"detach",
           "Something that outlives the request, such as a list or a cache without a limit, holds its tensors: compute "
           "in inference mode, keep copies on the host, and drop what has been answered.",
           "+ with torch.inference_mode():\n      y = model(x)\n- answers.append(y)\n+ answers.append(y.cpu())"};
 }
 
-std::vector<Finding> find(const Facts& facts) {
-  const std::optional<GrowingMemory> memory = growing_memory(facts);
-  if (!memory) return {};
-  const EventId op = memory->survivor.op;
+// The largest of them, by name.
+std::string makers_of(const Facts& facts, const std::vector<Survivor>& survivors) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::string> names;
+  for (const Survivor& survivor : survivors)
+    if (survivor.op != kNoEvent && names.size() < kMostNamed) names.emplace_back(facts.trace.name(survivor.op));
+  return listed(names);
+}
+
+Finding leak(const Facts& facts, const GrowingMemory& memory) {
+  const Words words = words_for(memory.device, facts.diagnosis.breakdown.has_device);
   Finding finding;
-  finding.title = fmt::format("Every step leaves {} of GPU memory allocated", format_bytes(memory->bytes_per_step));
+  finding.title =
+      fmt::format("Every step leaves {} of {} allocated", format_bytes(memory.bytes_per_step), words.memory);
+  const std::string makers = makers_of(facts, memory.survivors);
   finding.explanation =
       fmt::format("Even at its lowest, the memory in use grows by {} per step; most of it was {}never freed.{}",
-                  format_bytes(memory->bytes_per_step),
-                  op == kNoEvent ? "" : fmt::format("allocated by {} and ", facts.trace.name(op)), until_full(*memory));
+                  format_bytes(memory.bytes_per_step), makers.empty() ? "" : "allocated by " + makers + " and ",
+                  until_full(memory.steps_to_end, words.owner));
   finding.confidence = facts.steps() > 3 ? Confidence::kHigh : Confidence::kMedium;
-  if (op != kNoEvent) {
-    finding.evidence = {op};
-    finding.source = source_line(facts.trace, op);
+  for (const Survivor& survivor : memory.survivors) {
+    if (survivor.op == kNoEvent) continue;
+    finding.evidence.push_back(survivor.op);
+    if (!finding.source) finding.source = source_line(facts.trace, survivor.op);
   }
-  finding.fix = fix_for(facts);
-  return {finding};
+  finding.fix = fix_for(facts, memory.device);
+  return finding;
+}
+
+// The kernel counts more than tensors, such as files that are mapped, and does not say who takes it.
+Finding hint(const Facts& facts, const GrowingProcess& process) {
+  const Words words = words_for(kHost, facts.diagnosis.breakdown.has_device);
+  Finding finding;
+  finding.title = fmt::format("The process grows by {} per step", format_bytes(process.bytes_per_step));
+  finding.explanation =
+      fmt::format("Its resident memory rises steadily, to {} at the end.{} What takes it was not recorded.",
+                  format_bytes(process.bytes), until_full(process.steps_to_end, words.owner));
+  finding.confidence = Confidence::kLow;
+  finding.fix = {
+      "detach",
+      "Record with --memory to learn which line allocates what stays. Often a list, a cache or a running sum "
+      "keeps tensors.",
+      "telltale record --memory -- …"};
+  return finding;
+}
+
+std::vector<Finding> find(const Facts& facts) {
+  if (const auto memory = growing_memory(facts)) return {leak(facts, *memory)};
+  const bool saw_host = facts.diagnosis.memory && facts.diagnosis.memory->device == kHost;
+  if (saw_host) return {};
+  if (const auto process = growing_process(facts)) return {hint(facts, *process)};
+  return {};
 }
 
 }  // namespace
 
 Rule rules::memory_leak() {
-  return {{.title = "Memory that grows",
-           .looks_for = fmt::format("The least memory in use in each step rises by {} MiB per step or more, and "
-                                    "allocations of several steps that explain it are still there at the end.",
-                                    kLeastMebibytesPerStep),
-           .needs = "Memory events (profile_memory=True) of three steps or more; stacks for the source line.",
-           .saving = "No time: the program ends when the memory does.",
-           .held = "Predicts no time; found in metric_keeps_its_graph.",
-           .fixes = {"detach"}},
-          find};
+  return {
+      {.title = "Memory that grows",
+       .looks_for = fmt::format(
+           "The least memory in use in each step rises by {} MiB per step or more or, over {} steps or more, so "
+           "much that the memory would be full within {} minutes; and allocations of early and late steps that "
+           "explain it are still there at the end. It is the GPU's memory or, in a program without one, the host's. "
+           "Without memory events: the resident memory of the process rises from each quarter of the recording to "
+           "the next, by {} MiB in all or more.",
+           kLeastMebibytesPerStep, kStepsThatTell, kLeastKibibytesPerManySteps, kMostHoursToEnd,
+           kLeastMebibytesOfProcess),
+       .needs = "Memory events (record --memory, profile_memory=True) of three steps or more; stacks for the source "
+                "line. The counter of resident memory for a hint.",
+       .saving = "No time: the program ends when the memory does.",
+       .held = "Predicts no time; found in metric_keeps_its_graph.",
+       .fixes = {"detach"}},
+      find};
 }
 
 }  // namespace telltale
