@@ -114,9 +114,9 @@ class ThreadActivity(Struct):
 
 @dataclass(frozen=True)
 class Memory(Struct):
-    """Memory of the device with the highest peak."""
+    """Memory of the device with the highest peak or, without device work, of the host."""
     device: int
-    """Its id."""
+    """Its id; -1: the host."""
     peak_allocated_bytes: int
     """The most that tensors took."""
     peak_reserved_bytes: int
@@ -508,7 +508,7 @@ class Diagnosis(PageStruct):
     communication: Communication
     """With other processes."""
     memory: Memory | None
-    """Null when no memory of a device was recorded."""
+    """Null when no memory of a device, or of the host without one, was recorded."""
     threads: tuple[ThreadActivity, ...]
     """Of the host, the busiest first."""
     latencies: tuple[Latency, ...]
