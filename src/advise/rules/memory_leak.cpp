@@ -52,12 +52,16 @@ Fix fix_for(const Facts& facts, DeviceId device) {
           "+ with torch.inference_mode():\n      y = model(x)\n- answers.append(y)\n+ answers.append(y.cpu())"};
 }
 
-// The largest of them, by name.
-std::string makers_of(const Facts& facts, const std::vector<Survivor>& survivors) {
+// The largest of them, by name; not those that hardly matter beside the growth.
+std::string makers_of(const Facts& facts, const GrowingMemory& memory) {
   constexpr std::size_t kMostNamed = 3;
+  constexpr double kLeastShare = 0.1;
   std::vector<std::string> names;
-  for (const Survivor& survivor : survivors)
-    if (survivor.op != kNoEvent && names.size() < kMostNamed) names.emplace_back(facts.trace.name(survivor.op));
+  for (const Survivor& survivor : memory.survivors) {
+    const bool matters = static_cast<double>(survivor.bytes) >= kLeastShare * memory.bytes_per_step;
+    if (survivor.op != kNoEvent && matters && names.size() < kMostNamed)
+      names.emplace_back(facts.trace.name(survivor.op));
+  }
   return listed(names);
 }
 
@@ -66,7 +70,7 @@ Finding leak(const Facts& facts, const GrowingMemory& memory) {
   Finding finding;
   finding.title =
       fmt::format("Every step leaves {} of {} allocated", format_bytes(memory.bytes_per_step), words.memory);
-  const std::string makers = makers_of(facts, memory.survivors);
+  const std::string makers = makers_of(facts, memory);
   finding.explanation =
       fmt::format("Even at its lowest, the memory in use grows by {} per step; most of it was {}never freed.{}",
                   format_bytes(memory.bytes_per_step), makers.empty() ? "" : "allocated by " + makers + " and ",
@@ -112,8 +116,8 @@ Rule rules::memory_leak() {
   return {
       {.title = "Memory that grows",
        .looks_for = fmt::format(
-           "The least memory in use in each step rises by {} MiB per step or more or, over {} steps or more, so "
-           "much that the memory would be full within {} minutes; and allocations of early and late steps that "
+           "The least memory in use in each step rises by {} MiB per step or more or, over {} steps or more, by {} "
+           "KiB or more if the memory would be full within {} hours; and allocations of early and late steps that "
            "explain it are still there at the end. It is the GPU's memory or, in a program without one, the host's. "
            "Without memory events: the resident memory of the process rises from each quarter of the recording to "
            "the next, by {} MiB in all or more.",
