@@ -3,125 +3,129 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <tuple>
 
 namespace telltale::tell {
 namespace {
 
-// More stretches than these are not made of one gap: a class with many stacks shows some of them in each of its gaps,
-// in turn, so that a trace grows with its operators and not with how varied its samples are.
-constexpr std::size_t kMostStretches = 4;
+// A gap is divided into as many stretches as have room in it at this length, within these bounds: a trace grows with
+// its time and its operators, and not with how varied its samples are. All gaps of a class are divided alike, so that
+// what repeats in the program repeats in the trace.
+constexpr Nanoseconds kShortestStretch = 50'000;
+constexpr Nanoseconds kFewestStretches = 4, kMostStretches = 64;
 
 std::uint64_t key_of(StackNumber before, StackNumber behind) { return std::uint64_t{before} << 32 | behind; }
 
-// The function at a depth; none when the stack ends there.
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+// The function at a depth; kNone when the stack ends there.
 std::uint32_t function_at(const SeenStacks& stacks, StackNumber stack, std::size_t depth) {
   const auto frames = stacks.frames(stack);
-  return depth < frames.size() ? frames[depth].function : std::numeric_limits<std::uint32_t>::max();
+  return depth < frames.size() ? frames[depth].function : kNone;
 }
 
 }  // namespace
 
-void GapClasses::add(StackNumber before, StackNumber behind, StackNumber sample, double place) {
+void GapClasses::add(StackNumber before, StackNumber behind, StackNumber sample, Nanoseconds place,
+                     Nanoseconds length) {
   Class& of = classes_[key_of(before, behind)];
   auto part = std::ranges::find(of.parts, sample, &Part::stack);
   if (part == of.parts.end()) part = of.parts.insert(of.parts.end(), {sample, 0, 0});
   ++part->samples;
-  part->places += place;
+  part->places += static_cast<double>(place) / static_cast<double>(length);
   ++of.samples;
+  of.longest = std::max(of.longest, length);
 }
 
 void GapClasses::divide(StackNumber before, StackNumber behind, Nanoseconds start, Nanoseconds end,
                         std::vector<StackStretch>& into) {
+  into.clear();
   const auto known = classes_.find(key_of(before, behind));
   if (known == classes_.end()) return;
   Class& of = known->second;
-  if (!of.is_ordered) order(of);
+  if (!of.is_ordered) order(of, {before, behind});
   const auto length = static_cast<double>(end - start), all = static_cast<double>(of.samples);
-  const auto add = [&](StackNumber stack, double until) {
+  double samples = 0;
+  for (const Part& part : of.parts) {
+    samples += static_cast<double>(part.samples);
     const Nanoseconds from = into.empty() ? start : into.back().end;
-    const auto to = std::min(end, start + static_cast<Nanoseconds>(std::llround(until * length)));
-    if (to <= from) return;
-    if (!into.empty() && into.back().stack == stack)
-      into.back().end = to;
-    else
-      into.push_back({from, to, stack});
-  };
-  into.clear();
-  double before_it = 0;
-  if (of.parts.size() <= kMostStretches) {
-    for (const Part& part : of.parts) add(part.stack, (before_it += static_cast<double>(part.samples)) / all);
-    return;
-  }
-  // Evenly spread places among the samples, shifted by the golden ratio from gap to gap: each part comes up as often as
-  // its samples are many.
-  constexpr double kGoldenRatio = 0.6180339887498949;
-  const double shift = std::fmod(static_cast<double>(++of.divided) * kGoldenRatio, 1.0);
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < kMostStretches; ++i) {
-    const double place = (static_cast<double>(i) + shift) / static_cast<double>(kMostStretches) * all;
-    while (at + 1 < of.parts.size() && before_it + static_cast<double>(of.parts[at].samples) <= place)
-      before_it += static_cast<double>(of.parts[at++].samples);
-    add(of.parts[at].stack, static_cast<double>(i + 1) / static_cast<double>(kMostStretches));
+    const Nanoseconds to = std::min(end, start + static_cast<Nanoseconds>(std::llround(samples / all * length)));
+    if (to > from) into.push_back({from, to, part.stack});
   }
 }
 
-// Paths side by side as a flame graph has them, what was seen earlier first. Stacks that differ by their lines alone
-// become the one that was seen most often.
-void GapClasses::order(Class& of) {
-  order(of.parts, 0);
-  std::vector<Part> paths;
-  std::uint64_t most = 0;  // samples of the stack that stands for the path
+// Stacks that differ by their lines alone become the one that was seen most often. Paths stand side by side as a flame
+// graph has them, what was seen earlier first.
+void GapClasses::order(Class& of, Around around) {
+  std::ranges::stable_sort(of.parts, std::ranges::greater{}, &Part::samples);
+  std::map<Path, Part> paths;
   for (const Part& part : of.parts) {
-    const std::size_t depth = stacks_.frames(part.stack).size();
-    const bool is_same = !paths.empty() && stacks_.frames(paths.back().stack).size() == depth &&
-                         stacks_.shared(paths.back().stack, part.stack) == depth;
-    if (!is_same) {
-      paths.push_back(part);
-      most = part.samples;
-      continue;
-    }
-    Part& path = paths.back();
-    if (part.samples > most) {
-      path.stack = part.stack;
-      most = part.samples;
-    }
-    path.samples += part.samples;
+    Path path;
+    for (const SeenFrame& frame : stacks_.frames(part.stack)) path.push_back(frame.function);
+    Part& known = paths.try_emplace(std::move(path), Part{part.stack, 0, 0}).first->second;
+    known.samples += part.samples;
+    known.places += part.places;
   }
-  of.parts = std::move(paths);
+  fold(paths, static_cast<std::size_t>(std::clamp(of.longest / kShortestStretch, kFewestStretches, kMostStretches)));
+  of.parts.clear();
+  for (const auto& [path, part] : paths) of.parts.push_back(part);
+  order(of.parts, 0, around);
   of.is_ordered = true;
 }
 
-void GapClasses::order(std::span<Part> parts, std::size_t depth) {
+// Until few paths are left, those with the fewest samples become the time of their callers.
+void GapClasses::fold(std::map<Path, Part>& paths, std::size_t most) {
+  for (std::uint64_t few = 1; paths.size() > most;) {
+    std::map<Path, Part> folded;
+    bool has_changed = false, can_change = false;
+    for (const auto& [path, part] : paths) {
+      const bool is_outermost = path.size() <= 1;
+      const bool is_few = !is_outermost && part.samples <= few;
+      can_change |= !is_outermost;
+      has_changed |= is_few;
+      const Path caller(path.begin(), path.end() - (is_few ? 1 : 0));
+      Part& known = folded.try_emplace(caller).first->second;
+      if (part.samples > known.samples || known.stack == kNoFrames)
+        known.stack = is_few ? stacks_.without_innermost(part.stack) : part.stack;
+      known.samples += part.samples;
+      known.places += part.places;
+    }
+    if (!can_change) return;
+    if (!has_changed) few *= 2;
+    paths = std::move(folded);
+  }
+}
+
+// What goes on from the stack before comes first, since nobody returns to a call that has ended; what goes on in the
+// stack behind comes last; the rest stands between them in the order in which it was seen.
+void GapClasses::order(std::span<Part> parts, std::size_t depth, Around around) {
   struct Group {
     double places = 0, samples = 0;
   };
-  while (parts.size() > 1) {
-    std::map<std::uint32_t, Group> groups;
-    for (const Part& part : parts) {
-      Group& group = groups[function_at(stacks_, part.stack, depth)];
-      group.places += part.places;
-      group.samples += static_cast<double>(part.samples);
-    }
-    if (groups.size() > 1) {
-      const auto rank = [&](const Part& part) {
-        const std::uint32_t function = function_at(stacks_, part.stack, depth);
-        const Group& group = groups[function];
-        return std::pair(group.places / group.samples, function);
-      };
-      std::ranges::stable_sort(parts, {}, rank);
-      for (std::size_t first = 0; first < parts.size();) {
-        std::size_t end = first + 1;
-        while (end < parts.size() && rank(parts[end]) == rank(parts[first])) ++end;
-        const auto group = parts.subspan(first, end - first);
-        if (function_at(stacks_, group[0].stack, depth) != std::numeric_limits<std::uint32_t>::max())
-          order(group, depth + 1);
-        first = end;
-      }
-      return;
-    }
-    if (groups.begin()->first == std::numeric_limits<std::uint32_t>::max()) return;
-    ++depth;
+  if (parts.size() <= 1) return;
+  std::map<std::uint32_t, Group> groups;
+  for (const Part& part : parts) {
+    Group& group = groups[function_at(stacks_, part.stack, depth)];
+    group.places += part.places;
+    group.samples += static_cast<double>(part.samples);
+  }
+  const std::uint32_t before = function_at(stacks_, around.before, depth);
+  const std::uint32_t behind = function_at(stacks_, around.behind, depth);
+  const auto rank = [&](const Part& part) {
+    const std::uint32_t function = function_at(stacks_, part.stack, depth);
+    const Group& group = groups[function];
+    const int side = function == kNone || before == behind ? 0 : function == before ? -1 : function == behind ? 1 : 0;
+    return std::tuple(side, group.places / group.samples, function);
+  };
+  if (groups.size() > 1) std::ranges::stable_sort(parts, {}, rank);
+  for (std::size_t first = 0; first < parts.size();) {
+    const std::uint32_t function = function_at(stacks_, parts[first].stack, depth);
+    std::size_t end = first + 1;
+    while (end < parts.size() && function_at(stacks_, parts[end].stack, depth) == function) ++end;
+    if (function != kNone)
+      order(parts.subspan(first, end - first), depth + 1,
+            {function == before ? around.before : kNoFrames, function == behind ? around.behind : kNoFrames});
+    first = end;
   }
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -25,10 +26,10 @@ struct StackStretch {
 
 class GapClasses {
  public:
-  explicit GapClasses(const SeenStacks& stacks) : stacks_(stacks) {}
+  explicit GapClasses(SeenStacks& stacks) : stacks_(stacks) {}
 
-  // A sample in a gap between these stacks, at a share of the gap's time from 0 to 1.
-  void add(StackNumber before, StackNumber behind, StackNumber sample, double place);
+  // A sample in a gap between these stacks, so long after the gap's beginning.
+  void add(StackNumber before, StackNumber behind, StackNumber sample, Nanoseconds place, Nanoseconds length);
 
   // What one gap from `start` to `end` is spent on, in the order of time; nothing for a class without samples.
   void divide(StackNumber before, StackNumber behind, Nanoseconds start, Nanoseconds end,
@@ -38,19 +39,27 @@ class GapClasses {
   struct Part {
     StackNumber stack = kNoFrames;
     std::uint64_t samples = 0;
-    double places = 0;  // their sum
+    double places = 0;  // their sum, as shares of their gaps
   };
   struct Class {
     std::vector<Part> parts;  // by stack; later one a path, in the order of time
     std::uint64_t samples = 0;
-    std::uint64_t divided = 0;  // gaps
+    Nanoseconds longest = 0;  // of the gaps that had a sample
     bool is_ordered = false;
   };
 
-  void order(Class& of);
-  void order(std::span<Part> parts, std::size_t depth);
+  using Path = std::vector<std::uint32_t>;  // functions, outermost first
 
-  const SeenStacks& stacks_;
+  // The stacks around the gap, as long as parts follow them; kNoFrames: no longer.
+  struct Around {
+    StackNumber before = kNoFrames, behind = kNoFrames;
+  };
+
+  void order(Class& of, Around around);
+  void order(std::span<Part> parts, std::size_t depth, Around around);
+  void fold(std::map<Path, Part>& paths, std::size_t most);
+
+  SeenStacks& stacks_;
   std::unordered_map<std::uint64_t, Class> classes_;
 };
 

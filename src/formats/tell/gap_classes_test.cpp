@@ -23,7 +23,7 @@ struct Classes {
 
 TEST(GapClasses, say_nothing_of_gaps_without_samples) {
   Classes of;
-  of.classes.add(of.behind, of.before, of.before, 0.5);
+  of.classes.add(of.behind, of.before, of.before, 50, 100);
   EXPECT_TRUE(of.divided(0, 100).empty());
 }
 
@@ -33,10 +33,10 @@ TEST(GapClasses, keep_stacks_of_one_function_together) {
   const StackNumber a = of.stacks.of("t.py(5): a;t.py(8): f;t.py(1): main"),
                     b = of.stacks.of("t.py(6): b;t.py(8): f;t.py(1): main"),
                     g = of.stacks.of("t.py(9): g;t.py(1): main");
-  of.classes.add(of.before, of.behind, b, 0.4);
-  of.classes.add(of.before, of.behind, g, 0.35);
-  of.classes.add(of.before, of.behind, a, 0.1);
-  of.classes.add(of.before, of.behind, g, 0.35);
+  of.classes.add(of.before, of.behind, b, 160, 400);
+  of.classes.add(of.before, of.behind, g, 140, 400);
+  of.classes.add(of.before, of.behind, a, 40, 400);
+  of.classes.add(of.before, of.behind, g, 140, 400);
   const auto stretches = of.divided(1000, 1400);
   ASSERT_EQ(stretches.size(), 3u);
   EXPECT_EQ(stretches[0].stack, a);
@@ -47,31 +47,46 @@ TEST(GapClasses, keep_stacks_of_one_function_together) {
   EXPECT_EQ(stretches[2].end, 1400);
 }
 
-// Ten functions with 1, 2, …, 10 samples of 55: in a thousand gaps each gets its share of all time, though a gap shows
-// four of them at most.
-TEST(GapClasses, show_many_stacks_in_turn) {
+// By their samples g would come first and f last; but f goes on from before the gap, and g behind it.
+TEST(GapClasses, begin_with_what_goes_on_and_end_with_what_will_go_on) {
   Classes of;
-  std::map<StackNumber, double> samples;
-  for (int i = 1; i <= 10; ++i) {
-    const StackNumber stack = of.stacks.of("t.py(5): f" + std::to_string(i) + ";t.py(1): main");
-    samples[stack] = i;
-    for (int k = 0; k < i; ++k) of.classes.add(of.before, of.behind, stack, i / 11.0);
+  const StackNumber before = of.stacks.of("t.py(3): f;t.py(1): main"),
+                    behind = of.stacks.of("t.py(6): g;t.py(2): main"), between = of.stacks.of("t.py(2): main");
+  of.classes.add(before, behind, behind, 10, 300);
+  of.classes.add(before, behind, between, 150, 300);
+  of.classes.add(before, behind, before, 290, 300);
+  std::vector<StackStretch> stretches;
+  of.classes.divide(before, behind, 0, 300, stretches);
+  ASSERT_EQ(stretches.size(), 3u);
+  EXPECT_EQ(stretches[0].stack, before);
+  EXPECT_EQ(stretches[1].stack, between);
+  EXPECT_EQ(stretches[2].stack, behind);
+}
+
+// A gap of 100 µs has room for four stretches: f3 (8 samples), f4 (10) and f5 (12) and what is left to main, the time
+// of its functions with fewer samples (1 and 2).
+TEST(GapClasses, leave_functions_with_few_samples_to_their_callers) {
+  Classes of;
+  constexpr int kSamples[] = {1, 2, 8, 10, 12};
+  int number = 0;
+  for (const int samples : kSamples) {
+    const StackNumber stack = of.stacks.of("t.py(5): f" + std::to_string(++number) + ";t.py(1): main");
+    for (int k = 0; k < samples; ++k) of.classes.add(of.before, of.behind, stack, number * 10'000, 100'000);
   }
-  std::map<StackNumber, double> times;
-  double all = 0;
-  for (int gap = 0; gap < 1000; ++gap) {
-    Nanoseconds end = 0;
-    const auto stretches = of.divided(0, 1000);
-    EXPECT_LE(stretches.size(), 4u);
-    for (const StackStretch& each : stretches) {
-      EXPECT_EQ(each.start, end);
-      end = each.end;
-      times[each.stack] += static_cast<double>(each.end - each.start);
-    }
-    EXPECT_EQ(end, 1000);
-    all += static_cast<double>(end);
+  const StackNumber main = of.stacks.of("t.py(1): main");
+  std::map<StackNumber, Nanoseconds> times;
+  Nanoseconds end = 0;
+  for (const StackStretch& each : of.divided(0, 33'000)) {
+    EXPECT_EQ(each.start, end);
+    end = each.end;
+    times[each.stack] += each.end - each.start;
   }
-  for (const auto& [stack, count] : samples) EXPECT_NEAR(times[stack] / all, count / 55, 0.005);
+  EXPECT_EQ(end, 33'000);
+  EXPECT_EQ(times.size(), 4u);
+  EXPECT_EQ(times[of.stacks.of("t.py(5): f3;t.py(1): main")], 8'000);
+  EXPECT_EQ(times[of.stacks.of("t.py(5): f4;t.py(1): main")], 10'000);
+  EXPECT_EQ(times[of.stacks.of("t.py(5): f5;t.py(1): main")], 12'000);
+  EXPECT_EQ(times[main], 3'000);
 }
 
 }  // namespace

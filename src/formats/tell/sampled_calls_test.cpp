@@ -245,6 +245,19 @@ TEST(SampledCalls, go_on_over_a_pause_only_where_both_sides_share_them) {
                                  "annotation UnrecordedStep 150+100 on main", "python t.py(1): f 250+60 on main"}));
 }
 
+// An autograd function written in Python is an operator inside of which Python runs.
+TEST(SampledCalls, run_inside_an_operator_whose_inner_ones_tell_stacks) {
+  const Trace trace = SeenProgram()
+                          .op(20, 40, "t.py(5): backward;t.py(9): main", 1)
+                          .op(50, 60, "t.py(6): backward;t.py(9): main", 2)
+                          .op(0, 100, "t.py(9): main", 0)
+                          .trace();
+  EXPECT_EQ(rows(trace),
+            (Lines{"python t.py(9): main 0+100 on main", "operator op 0+100 on main",
+                   "python t.py(5): backward 0+60 on main", "operator op 20+20 on main", "operator op 50+10 on main"}));
+  EXPECT_EQ(trace.events.parent, (std::vector<EventId>{kNoEvent, 0, 1, 2, 2}));
+}
+
 TEST(SampledCalls, are_modules_where_these_were_not_recorded_exactly) {
   const std::string in_linear = "nn.Module: Linear_0;t.py(5): forward;nn.Module: Net_0;t.py(9): main";
   EXPECT_EQ(calls(SeenProgram().op(0, 40, in_linear, 0).trace()),

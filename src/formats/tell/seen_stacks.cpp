@@ -48,6 +48,14 @@ StackNumber SeenStacks::waiting(StackNumber stack, std::string_view waits_for) {
   return known->second = static_cast<StackNumber>(stacks_.size() - 1);
 }
 
+StackNumber SeenStacks::without_innermost(StackNumber stack) {
+  const std::string_view text = strings_[stacks_[stack].text];
+  const bool is_wait = functions_[frames(stack).back().function].waits_for != kEmptyString;
+  const std::size_t semicolon = text.find(';');
+  if (is_wait) return of(text);
+  return semicolon == std::string_view::npos ? kNoFrames : of(text.substr(semicolon + 1));
+}
+
 std::span<const SeenFrame> SeenStacks::frames(StackNumber stack) const {
   return std::span(frames_).subspan(stacks_[stack].first, stacks_[stack].count);
 }

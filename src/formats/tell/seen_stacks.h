@@ -45,6 +45,9 @@ class SeenStacks {
   // The stack with the wait as its innermost frame.
   StackNumber waiting(StackNumber stack, std::string_view waits_for);
 
+  // The stack without its innermost frame or wait.
+  StackNumber without_innermost(StackNumber stack);
+
   // Outermost first.
   std::span<const SeenFrame> frames(StackNumber stack) const;
   // How many of the outermost frames are of the same functions.

@@ -41,13 +41,24 @@ struct Outside {
 
 bool ends_before(const ExactScope& a, const ExactScope& b) { return a.end < b.end; }
 
-// From the last end to the first: outer scopes come before those inside.
+// Operators whose inner ones tell stacks of their own run Python, as autograd's functions do. In the order of ends the
+// last scope with a stack is inside if any is.
+void let_python_in(std::span<ExactScope> scopes) {
+  Nanoseconds last_start = std::numeric_limits<Nanoseconds>::min();
+  for (ExactScope& scope : scopes) {
+    scope.may_contain_calls |= last_start >= scope.start;
+    if (scope.stack != kNoFrames) last_start = scope.start;
+  }
+}
+
+// Without what stands inside of operators, in the order of their ends.
 std::vector<ExactScope> outside_operators(std::vector<ExactScope> scopes) {
   if (!std::ranges::is_sorted(scopes, ends_before))
     std::ranges::stable_sort(scopes, [](const ExactScope& a, const ExactScope& b) {
       return a.end != b.end ? a.end < b.end : a.start > b.start;
     });
-  std::ranges::reverse(scopes);
+  let_python_in(scopes);
+  std::ranges::reverse(scopes);                                 // outer scopes come before those inside
   Nanoseconds start = std::numeric_limits<Nanoseconds>::max();  // of the operator behind
   std::erase_if(scopes, [&](const ExactScope& scope) {
     if (scope.end > start) return true;
@@ -116,7 +127,7 @@ Nanoseconds usual_period(std::span<const SeenSample> samples) {
 // The reconstruction of one thread, gap by gap: gap i lies before observation i, the last one behind all of them.
 class Reconstruction {
  public:
-  Reconstruction(SeenThread thread, const SeenStacks& stacks, Nanoseconds first)
+  Reconstruction(SeenThread thread, SeenStacks& stacks, Nanoseconds first)
       : stacks_(stacks),
         outside_(outside_of(std::move(thread.scopes))),
         pauses_(std::move(thread.pauses)),
@@ -168,7 +179,7 @@ class Reconstruction {
       for (std::size_t i = from; i < at; ++i)
         if (time.begin <= samples_[i].time && time.length() > 0)
           classes_.add(observations()[gap - 1].stack, observations()[gap].stack, samples_[i].stack,
-                       static_cast<double>(samples_[i].time - time.begin) / static_cast<double>(time.length()));
+                       samples_[i].time - time.begin, time.length());
     }
   }
 
@@ -187,7 +198,7 @@ class Reconstruction {
     } else if (time.length() > 0) {
       classes_.divide(observations()[gap - 1].stack, observations()[gap].stack, time.begin, time.end, stretches_);
       for (const StackStretch& each : stretches_) {
-        const Nanoseconds start = pieces_.empty() ? time.begin : outside_operators(each.start);
+        const Nanoseconds start = pieces_.empty() ? begin_of_gap(time) : outside_operators(each.start);
         add_piece({{start, time.end, each.stack}, start});
       }
       stretches_.clear();
@@ -234,6 +245,14 @@ class Reconstruction {
         (best == middle || middle - *std::prev(right) < best - middle))
       best = *std::prev(right);
     return outside_operators(best);
+  }
+
+  // What ends or begins right behind an operator, such as a step, does so before all that takes time.
+  Nanoseconds begin_of_gap(Interval time) const {
+    constexpr Nanoseconds kShareOfGap = 16;
+    const auto behind = std::ranges::upper_bound(outside_.edges, time.begin + time.length() / kShareOfGap);
+    if (behind == outside_.edges.begin()) return time.begin;
+    return outside_operators(std::max(time.begin, *std::prev(behind)));
   }
 
   // The nearest time that lies in no operator.
@@ -312,7 +331,7 @@ class Reconstruction {
 
 }  // namespace
 
-std::vector<MadeCall> calls_of(SeenThread thread, const SeenStacks& stacks, Nanoseconds first) {
+std::vector<MadeCall> calls_of(SeenThread thread, SeenStacks& stacks, Nanoseconds first) {
   return Reconstruction(std::move(thread), stacks, first).run();
 }
 

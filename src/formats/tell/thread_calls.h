@@ -3,7 +3,7 @@
 // A call lasts as long as the thread is seen in it: at operators, which say from where they were called, and by samples
 // in between. docs/architecture.md, "Calls that are seen by samples", says how.
 //
-// Pure; threads of a recording may be looked at side by side.
+// Used by one thread at a time, like the stacks.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,6 @@ struct SeenThread {
 };
 
 // In the order in which they begin, outer ones first. None begins before `first`.
-std::vector<MadeCall> calls_of(SeenThread thread, const SeenStacks& stacks, Nanoseconds first);
+std::vector<MadeCall> calls_of(SeenThread thread, SeenStacks& stacks, Nanoseconds first);
 
 }  // namespace telltale::tell
