@@ -73,8 +73,9 @@ StackId CallStacks::of(EventId event) {
   }
   for (int step = 0; step < kMaxForwardSteps; ++step) {
     const EventId frame = nearest_frame(event);
-    if (frame != kNoEvent) return stack_of_frame(frame);
-    const StackId recorded = stack_of_operators(event);
+    const bool may_tell = frame == kNoEvent || trace_.recorded.sampled;
+    const StackId recorded = may_tell ? stack_of_operators(event, frame) : kNoStack;
+    if (recorded == kNoStack && frame != kNoEvent) return stack_of_frame(frame);
     if (recorded != kNoStack) return recorded;
 
     EventId forward = kNoEvent;
@@ -107,10 +108,12 @@ StackId CallStacks::stack_of_frame(EventId frame) {
   return stack_of_frame_[frame] = intern(std::move(frames));
 }
 
-// Recorders without Python events write the stack as text into the operator.
-StackId CallStacks::stack_of_operators(EventId event) {
+// Recorders without Python events write the stack as text into the operator. Where calls were made of such texts, these
+// have the lines that the calls do not tell.
+StackId CallStacks::stack_of_operators(EventId event, EventId frame) {
   if (trace_.operator_stacks.empty()) return kNoStack;
-  for (; event != kNoEvent; event = trace_.events.parent[event]) {
+  for (; event != frame; event = trace_.events.parent[event]) {
+    if (is_frame(trace_.events.kind[event])) continue;
     const OperatorStack* stack = trace_.operator_stacks.find(event);
     if (stack != nullptr && stack->call_stack != kEmptyString) {
       return stack_of_text(trace_.strings[stack->call_stack]);

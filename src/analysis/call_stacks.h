@@ -51,7 +51,7 @@ class CallStacks {
   EventId nearest_frame(EventId event) const;
   StackId stack_of_frame(EventId frame);
   StackId stack_of_text(std::string_view text);
-  StackId stack_of_operators(EventId event);
+  StackId stack_of_operators(EventId event, EventId frame);
   StackId intern(std::vector<std::string_view> frames);
 
   const Trace& trace_;

@@ -165,6 +165,25 @@ TEST(CallStacks, of_kernels_are_those_of_their_launches) {
   EXPECT_EQ(stacks.of(sketch.id(orphan)), kNoStack);
 }
 
+// Calls that were made of samples have one name for all lines of a function; operators know theirs.
+TEST(CallStacks, have_the_lines_that_operators_tell_where_calls_are_seen_by_samples) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  sketch.event(main, Kind::kPython, "train.py(1): main", 0, 100);
+  const auto call = sketch.event(main, Kind::kPython, "train.py(8): step", 0, 90);
+  sketch.set_call_stack(call, "train.py(8): step;train.py(1): main");
+  const auto outer = sketch.op(main, "aten::linear", 20, 80);
+  sketch.set_call_stack(outer, "train.py(9): step;train.py(3): main");
+  const auto inner = sketch.op(main, "aten::addmm", 30, 70);
+  Trace trace = sketch.build();
+  trace.recorded.sampled = true;
+
+  CallStacks stacks(trace, 5);
+  EXPECT_EQ(stacks.frames(stacks.of(sketch.id(inner))), (Frames{"train.py(9): step", "train.py(3): main"}));
+  EXPECT_EQ(stacks.of(sketch.id(inner)), stacks.of(sketch.id(outer)));
+  EXPECT_EQ(stacks.frames(stacks.of(sketch.id(call))), Frames{"train.py(1): main"});
+}
+
 TEST(CallStacks, are_read_from_the_operator_where_no_python_call_was_recorded) {
   TraceSketch sketch;
   const TrackId main = sketch.thread("main");

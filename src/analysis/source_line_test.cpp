@@ -147,6 +147,24 @@ TEST(SourceLine, is_the_place_that_was_compiled_in_before_any_stack) {
   EXPECT_EQ(source_line(trace, sketch.id(loose)), (SourceLine{"src/server.cpp", 42, "serve"}));
 }
 
+// The function around a wait spends its own time elsewhere; the stack of the wait says where it was called from.
+TEST(SourceLine, of_a_wait_inside_a_library_is_the_line_that_its_own_stack_tells) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  const auto step = sketch.event(thread, Kind::kPython, "train.py(10): step", 0, 100);
+  sketch.event(thread, Kind::kPython, "threading.py(300): wait", 10, 90);
+  const auto wait = sketch.event(thread, Kind::kPython, "<waits for lock>", 20, 80);
+  sketch.set_call_stack(wait, "threading.py(302): wait;train.py(17): step");
+  InternedStrings& strings = sketch.trace().strings;
+  sketch.trace().source_locations = {{strings.intern("train.py"), strings.intern("step"), 12},
+                                     {strings.intern("threading.py"), strings.intern("wait"), 302}};
+  Trace trace = sketch.build();
+  trace.sources.append(sketch.id(step), 0);
+  trace.sources.append(sketch.id(wait), 1);
+  EXPECT_EQ(source_line(trace, sketch.id(wait)), (SourceLine{"train.py", 17, "step"}));
+  EXPECT_EQ(source_line(trace, sketch.id(step)), (SourceLine{"train.py", 12, "step"}));
+}
+
 TEST(SourceLine, is_absent_where_there_are_no_stacks) {
   TraceSketch sketch;
   const TrackId thread = sketch.thread("main");
