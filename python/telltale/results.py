@@ -295,8 +295,8 @@ class TopRow(Struct):
     """What was called; all steps together are ``ProfilerStep*``."""
     kind: str
     """``operator``, ``kernel``, …: what it is."""
-    calls: int
-    """How often."""
+    calls: int | None
+    """How often; null of Python calls that are seen by samples."""
     self_cpu_ns: int | None
     """Host time in the calls themselves, without calls inside them."""
     cpu_ns: int | None

@@ -261,6 +261,7 @@ KeyAverages Counting::result() const {
     if (!options_.kinds.contains(row.kind)) continue;
 
     row.calls = sums.calls;
+    row.is_sampled = trace_.recorded.sampled && row.kind == Kind::kPython;
     row.first_start = sums.first_start;
     const bool is_host = !is_on_device(row.kind) && !kUntimedKinds.contains(row.kind);
     if (is_host) {
@@ -287,15 +288,16 @@ KeyAverages Counting::result() const {
   return result;
 }
 
-std::optional<Nanoseconds> average(std::optional<Nanoseconds> total, std::int64_t calls) {
-  if (!total || calls == 0) return std::nullopt;
-  return *total / calls;
+std::optional<Nanoseconds> average(std::optional<Nanoseconds> total, std::optional<std::int64_t> calls) {
+  if (!total || calls.value_or(0) == 0) return std::nullopt;
+  return *total / *calls;
 }
 
 }  // namespace
 
-std::optional<Nanoseconds> KeyAverage::cpu_average_ns() const { return average(cpu_ns, calls); }
-std::optional<Nanoseconds> KeyAverage::device_average_ns() const { return average(device_ns, calls); }
+std::optional<std::int64_t> KeyAverage::known_calls() const { return is_sampled ? std::nullopt : std::optional(calls); }
+std::optional<Nanoseconds> KeyAverage::cpu_average_ns() const { return average(cpu_ns, known_calls()); }
+std::optional<Nanoseconds> KeyAverage::device_average_ns() const { return average(device_ns, known_calls()); }
 
 std::optional<double> share_of(std::optional<Nanoseconds> part, std::optional<Nanoseconds> whole) {
   if (!part || !whole || *whole == 0) return std::nullopt;

@@ -36,6 +36,7 @@ struct KeyAverage {
   std::string name;
   Kind kind = Kind::kOther;
   std::int64_t calls = 0;
+  bool is_sampled = false;                    // Python calls that were seen by samples: nobody counted them
   Nanoseconds first_start = 0;                // of these calls
   std::optional<Nanoseconds> self_cpu_ns;     // without the calls inside
   std::optional<Nanoseconds> cpu_ns;          // with the calls inside
@@ -49,6 +50,7 @@ struct KeyAverage {
   std::optional<std::vector<std::string>> stack;   // when grouped by stack; innermost frame first
   std::optional<SourceLine> source;                // where all its calls stand, when that is one place
 
+  std::optional<std::int64_t> known_calls() const;
   std::optional<Nanoseconds> cpu_average_ns() const;
   std::optional<Nanoseconds> device_average_ns() const;
 };

@@ -60,6 +60,23 @@ TEST(KeyAverages, python_frames_take_no_time_away_from_operators) {
   EXPECT_EQ(row(averages, "f", Kind::kPython).self_cpu_ns, 80);
 }
 
+TEST(KeyAverages, do_not_count_python_calls_that_are_seen_by_samples) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  sketch.event(main, Kind::kPython, "f", 0, 90);
+  sketch.op(main, "op", 20, 60);
+  Trace trace = sketch.build();
+  KeyAveragesOptions options;
+  options.kinds = {Kind::kOperator, Kind::kPython};
+  EXPECT_EQ(row(key_averages(trace, options), "f", Kind::kPython).known_calls(), 1);
+  trace.recorded.sampled = true;
+  const KeyAverages averages = key_averages(trace, options);
+  EXPECT_EQ(row(averages, "f", Kind::kPython).known_calls(), std::nullopt);
+  EXPECT_EQ(row(averages, "f", Kind::kPython).cpu_average_ns(), std::nullopt);
+  EXPECT_EQ(row(averages, "f", Kind::kPython).cpu_ns, 90);
+  EXPECT_EQ(row(averages, "op").known_calls(), 1);
+}
+
 TEST(KeyAverages, nested_calls_of_one_name_count_twice_in_total_and_once_in_once) {
   TraceSketch sketch;
   const TrackId main = sketch.thread("main");

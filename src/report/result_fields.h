@@ -152,7 +152,7 @@ void describe(Fields& fields, const KeyAverage& row) {
                 "Everything of one name: how often it was called and what it took, as in torch's `key_averages()`");
   fields.member("name", row.name, "what was called; all steps together are `ProfilerStep*`");
   fields.member("kind", row.kind, "`operator`, `kernel`, …: what it is");
-  fields.member("calls", row.calls, "how often");
+  fields.member("calls", row.known_calls(), "how often; null of Python calls that are seen by samples");
   fields.member("self_cpu_ns", row.self_cpu_ns, "host time in the calls themselves, without calls inside them");
   fields.member("cpu_ns", row.cpu_ns,
                 "host time with the calls inside them; a call inside another of the same row counts twice, as in "

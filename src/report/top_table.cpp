@@ -73,7 +73,7 @@ constexpr ColumnChoice kColumns[] = {
     {"FLOPs", SortKey::kFlops, 9,
      [](const KeyAverage& row, const KeyAverages&) { return cell(row.flops, format_flops); }},
     {"Calls", SortKey::kCalls, 0,
-     [](const KeyAverage& row, const KeyAverages&) { return cell(row.calls, format_count); }},
+     [](const KeyAverage& row, const KeyAverages&) { return cell(row.known_calls(), format_count); }},
     {"Where", SortKey::kName, 5, [](const KeyAverage& row, const KeyAverages&) { return place(row.source); }},
 };
 

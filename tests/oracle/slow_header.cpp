@@ -104,11 +104,10 @@ bool is_set(std::string_view raw) {
 }  // namespace
 
 std::optional<std::int64_t> fill_header(const std::vector<JsonMember>& header, Trace& trace) {
-  const std::map<std::string, bool*> flags = {{"record_shapes", &trace.recorded.shapes},
-                                              {"with_stack", &trace.recorded.stacks},
-                                              {"profile_memory", &trace.recorded.memory},
-                                              {"with_modules", &trace.recorded.modules},
-                                              {"with_flops", &trace.recorded.flops}};
+  const std::map<std::string, bool*> flags = {
+      {"record_shapes", &trace.recorded.shapes},  {"with_stack", &trace.recorded.stacks},
+      {"profile_memory", &trace.recorded.memory}, {"with_modules", &trace.recorded.modules},
+      {"with_flops", &trace.recorded.flops},      {"sampled_stacks", &trace.recorded.sampled}};
   std::optional<std::int64_t> base_time;
   for (const JsonMember& member : header) {
     if (member.key == "deviceProperties" && is_list_of_objects(member.raw)) {
