@@ -27,6 +27,8 @@ std::string_view name_of(Confidence confidence);
 // The ids are a fixed vocabulary, so that advice can be compared with measurements and applied by tools. Each is
 // proposed by some rule: see RuleInfo::fixes.
 inline constexpr auto kFixIds = std::to_array<std::string_view>({"loader_workers",
+                                                                 "persistent_workers",
+                                                                 "cheaper_batches",
                                                                  "pin_memory",
                                                                  "pack_copies",
                                                                  "build_on_device",

@@ -14,6 +14,7 @@ bool contains_any(std::string_view text, std::span<const std::string_view> parts
 
 constexpr auto kLoaderParts = std::to_array<std::string_view>({
     "enumerate(DataLoader)",
+    "DataLoader.__iter__",
     "torch/utils/data/dataloader.py",
     "torchdata/",
     "webdataset/",

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
-#include <string>
-#include <system_error>
+#include <array>
+#include <utility>
 
 #include "advise/patterns/host_calls.h"
+#include "advise/patterns/loader_lines.h"
+#include "analysis/host_activity.h"
+#include "base/amounts.h"
+#include "trace/recording_facts.h"
 
 namespace telltale {
 namespace {
@@ -16,19 +18,29 @@ namespace {
 // What it takes to fetch a batch that is ready: 0.2 ms in the recorded steps of a loader with eight workers.
 constexpr Nanoseconds kReadyBatch = 200 * 1'000;
 
-// How many processors the recorder says the program may use; nothing where it does not say.
-std::optional<int> processors(const Trace& trace) {
-  const std::string* const value = trace.metadata_named("processors");  // as JSON: "16"
-  if (value == nullptr) return std::nullopt;
-  const std::size_t digits = value->starts_with('"') ? 1 : 0;
-  int count = 0;
-  const auto read = std::from_chars(value->data() + digits, value->data() + value->size(), count);
-  return read.ec == std::errc() && count > 0 ? std::optional(count) : std::nullopt;
+// Workers that are waited for make batches all the time. Some time goes to handing them over.
+constexpr double kBusyWorkers = 0.6;
+
+// What others keep busy on a machine they would share with the program, if it had more to do.
+constexpr double kMostTakenByOthers = 0.5;
+
+constexpr std::string_view kStartOfWorkers = "DataLoader.__iter__";
+
+double mean_of(const std::vector<CounterSummary>& counters, std::string_view name, double otherwise) {
+  const auto found = std::ranges::find(counters, name, &CounterSummary::name);
+  return found == counters.end() ? otherwise : found->mean;
 }
 
-int workers_for(const Trace& trace) {
-  const std::optional<int> known = processors(trace);
-  return known ? std::clamp(*known, 1, kMostWorkers) : kMostWorkers;
+std::vector<CounterSummary> load_in_steps(const Facts& facts) {
+  const std::vector<StepSpan>& steps = facts.diagnosis.timing.steps;
+  return counter_summaries(facts.trace, {steps.front().host.begin, steps.back().host.end});
+}
+
+// How many processors the program may use, by what the recorder says; nothing where it does not say.
+std::optional<int> processors_of(const Trace& trace) {
+  const std::string* const value = trace.metadata_named("processors");
+  const auto count = value == nullptr ? std::nullopt : integer_in(*value);
+  return count && *count > 0 && *count < 1 << 20 ? std::optional(static_cast<int>(*count)) : std::nullopt;
 }
 
 // The iterator's name says so, and stands in traces without stacks too; else fetching from the dataset does.
@@ -44,42 +56,142 @@ bool makes_batches_itself(const Facts& facts, const std::vector<EventId>& calls)
   });
 }
 
-Nanoseconds saved_by_workers(const Facts& facts, const DataLoading& loading) {
-  const auto ready = static_cast<double>(kReadyBatch) * static_cast<double>(loading.calls.size()) / facts.steps();
+// Of several loaders, one of the sort whose calls are seen. What the recorder says of them counts more than names.
+void find_setup(const Facts& facts, DataLoading& loading) {
+  const std::vector<LoaderSetup> setups = loader_setups(facts.trace);
+  const auto has_workers = [](const LoaderSetup& setup) { return setup.workers > 0; };
+  loading.is_in_main_process = makes_batches_itself(facts, loading.calls);
+  if (setups.empty()) return;
+  if (std::ranges::all_of(setups, has_workers)) loading.is_in_main_process = false;
+  if (std::ranges::none_of(setups, has_workers)) loading.is_in_main_process = true;
+  const auto found = std::ranges::find(setups, !loading.is_in_main_process, has_workers);
+  if (found != setups.end()) loading.setup = *found;
+}
+
+Nanoseconds saved_when_ready(const Facts& facts, const DataLoading& loading, double ready) {
   const double factor = std::min(1.0, ready / static_cast<double>(std::max<Nanoseconds>(loading.recorded, 1)));
   Edit edit = facts.unobserved;
   for (const EventId call : loading.calls) {
     const EventId end = subtree_end(facts.trace, call);
     for (EventId event = call; event < end; ++event) edit.scale_event(facts.trace, event, static_cast<float>(factor));
   }
-  const Nanoseconds saved = facts.saved_by(edit);
-  // Without what recording cost, the program makes a batch in the time that it would save and what a ready one costs.
-  // Workers that are waited for are busy all the time: a batch takes them the whole step.
-  const Nanoseconds made_here = std::min({loading.recorded, facts.step, saved + static_cast<Nanoseconds>(ready)});
-  const Nanoseconds made_in = loading.is_in_main_process ? made_here : facts.step;
-  const double speed = std::clamp(kSpeedOfWorker * loading.workers, 1.0, kSpeedOfWorkers);
-  const auto made_by_workers_in = static_cast<Nanoseconds>(static_cast<double>(made_in) / speed);
-  return std::max<Nanoseconds>(0, std::min(saved, facts.step - made_by_workers_in));
+  return std::clamp<Nanoseconds>(facts.saved_by(edit), 0, facts.step);
+}
+
+double share_of(Nanoseconds part, Nanoseconds whole) {
+  return whole <= 0 ? 1 : std::clamp(static_cast<double>(part) / static_cast<double>(whole), 0.0, 1.0);
+}
+
+// What a single process needs for a step's batches. Without what recording cost, the program makes them in the time
+// that it would save and what ready ones cost. Workers that are waited for are busy all the time, unless the recording
+// says how long batches take them.
+void find_making(const Facts& facts, const std::optional<LoaderWork>& work, double ready, DataLoading& loading) {
+  BatchMaking& making = loading.making;
+  making.rest = facts.step - loading.saved_when_ready;
+  if (loading.is_in_main_process) {
+    making.alone = std::min({loading.recorded, facts.step, loading.saved_when_ready + static_cast<Nanoseconds>(ready)});
+    return;
+  }
+  const int now = std::max(1, loading.workers_now());
+  if (!work) {
+    making.alone = static_cast<Nanoseconds>(static_cast<double>(facts.step) *
+                                            std::clamp(kSpeedOfWorker * now, 1.0, kSpeedOfWorkers));
+    return;
+  }
+  loading.batch_takes = work->took / work->batches;
+  const double a_step = static_cast<double>(loading.calls.size()) / facts.steps();
+  const double busy = static_cast<double>(*loading.batch_takes) * a_step;
+  loading.are_workers_idle = busy < kBusyWorkers * now * static_cast<double>(facts.step);
+  // As much as so many workers would need for it by the model: they were measured beside each other.
+  making.alone = static_cast<Nanoseconds>(busy / now * std::clamp(kSpeedOfWorker * now, 1.0, kSpeedOfWorkers));
+}
+
+void find_processors(const Facts& facts, DataLoading& loading) {
+  const std::optional<int> known = processors_of(facts.trace);
+  if (!known) return;
+  BatchMaking& making = loading.making;
+  const std::vector<CounterSummary> load = load_in_steps(facts);
+  const double own = mean_of(load, "process processors", -1);
+  const auto busy_making = static_cast<double>(making.alone) * making.processor_share;
+  const auto rest = static_cast<double>(making.rest);
+  // Where nobody measured it: a host beside a device waits, one without computes.
+  double other = facts.diagnosis.breakdown.has_device ? 0 : rest;
+  if (own >= 0) other = std::clamp(own * static_cast<double>(facts.step) - busy_making, 0.0, rest * *known);
+  making.other_work = static_cast<Nanoseconds>(other);
+  const double by_others = own < 0 ? 0 : std::max(0.0, mean_of(load, "processors busy", own) - own);
+  making.processors = *known - std::min(by_others, kMostTakenByOthers * *known);
+}
+
+// More than one for each processor help only where they wait.
+void choose_workers(const Facts& facts, DataLoading& loading) {
+  const std::optional<int> known = processors_of(facts.trace);
+  const bool mostly_waits = loading.making.processor_share < 0.5;
+  const int most = known && !mostly_waits ? std::clamp(*known, 1, kMostWorkers) : kMostWorkers;
+  loading.workers = known ? loading.making.best_workers(most) : most;
+  if (loading.are_workers_idle || (loading.workers_now() > 0 && loading.workers <= loading.workers_now())) {
+    loading.workers = loading.workers_now();
+    return;
+  }
+  loading.saved =
+      std::clamp<Nanoseconds>(facts.step - loading.making.step_with(loading.workers), 0, loading.saved_when_ready);
 }
 
 }  // namespace
 
 DataLoading data_loading(const Facts& facts) {
   DataLoading loading;
-  loading.calls = covering_calls(facts, HostWork::kDataLoading);
+  const std::vector<bool> is_start =
+      names_where(facts.trace, [](std::string_view name) { return name == kStartOfWorkers; });
+  for (const EventId call : covering_calls(facts, HostWork::kDataLoading))
+    (is_start[facts.trace.events.name[call]] ? loading.starts : loading.calls).push_back(call);
   if (loading.calls.empty()) return loading;
   loading.recorded = time_in(facts, loading.calls);
-  loading.is_in_main_process = makes_batches_itself(facts, loading.calls);
-  loading.workers = workers_for(facts.trace);
-  loading.saved = saved_by_workers(facts, loading);
+  find_setup(facts, loading);
+  const std::optional<LoaderWork> work =
+      loading.is_in_main_process ? own_loader_work(facts.trace) : workers_loader_work(facts.trace);
+  const LoaderTime time = loading.is_in_main_process ? loader_time(facts, loading.calls)
+                                                     : loader_time(work ? work->lines : std::vector<LoaderLine>());
+  loading.line = time.costliest;
+  // By the clock, a process that others keep from running seems to wait; samples know better.
+  if (time.waiting)
+    loading.making.processor_share = 1 - *time.waiting;
+  else if (work)
+    loading.making.processor_share = share_of(work->processor_time, work->took);
+  const double ready = static_cast<double>(kReadyBatch) * static_cast<double>(loading.calls.size()) / facts.steps();
+  loading.saved_when_ready = saved_when_ready(facts, loading, ready);
+  find_making(facts, work, ready, loading);
+  find_processors(facts, loading);
+  choose_workers(facts, loading);
   return loading;
 }
 
-std::string code_with_workers(const DataLoading& loading) {
+std::string code_with_workers(const Facts& facts, const DataLoading& loading) {
+  const std::string before =
+      loading.is_in_main_process ? "" : fmt::format(", num_workers={}", std::max(1, loading.workers_now()));
   return fmt::format(
-      "- loader = DataLoader(dataset, batch_size)\n+ loader = DataLoader(dataset, batch_size, num_workers={}, "
-      "pin_memory=True, persistent_workers=True)",
-      loading.workers);
+      "- loader = DataLoader(dataset, batch_size{})\n+ loader = DataLoader(dataset, batch_size, num_workers={}, {}"
+      "persistent_workers=True)",
+      before, loading.workers,
+      !loading.is_in_main_process            ? "prefetch_factor=4, "
+      : facts.diagnosis.breakdown.has_device ? "pin_memory=True, "
+                                             : "");
+}
+
+std::string part_in_line(const LoaderLine& line) {
+  constexpr auto kWords = std::to_array<std::pair<std::string_view, std::string_view>>({
+      {"sleep", "sleeping"},
+      {"lock", "waiting for a lock"},
+      {"socket", "waiting for the network"},
+      {"pipe", "waiting for another process"},
+      {"process", "waiting for another process"},
+      {"file", "waiting for files"},
+  });
+  const auto words = std::ranges::find(kWords, line.waits_for, &decltype(kWords)::value_type::first);
+  const std::string_view how = words != kWords.end()    ? words->second
+                               : line.waits_for.empty() ? std::string_view()
+                                                        : std::string_view("waiting");
+  return fmt::format("{} of it in {}:{} ({}){}{}", format_percent(100 * line.share), line.file, line.line,
+                     line.function, how.empty() ? "" : ", ", how);
 }
 
 }  // namespace telltale

@@ -1,29 +1,43 @@
 // What the program waits for when it asks its data loader for the next batch, for the rules about loading.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "advise/facts.h"
+#include "advise/models/worker_model.h"
+#include "trace/loader_facts.h"
 
 namespace telltale {
 
-// Eight workers make batches about five times as fast as one does, or as the program itself: measured 4.6 times where
-// the loader remained the bottleneck, and 1.3 to 1.4 times with two on two processors.
-inline constexpr int kMostWorkers = 8;
-inline constexpr double kSpeedOfWorkers = 5, kSpeedOfWorker = 0.65;
-
 struct DataLoading {
-  std::vector<EventId> calls;       // of the loader, on the threads that feed the device; longest first
-  Nanoseconds recorded = 0;         // per step, in those calls
-  bool is_in_main_process = false;  // the batch is made by the thread that asks for it
-  int workers = kMostWorkers;       // that the machine has processors for, as far as known; kMostWorkers at most
-  Nanoseconds saved = 0;            // per step, with batches made ahead by so many worker processes; never negative
+  std::vector<EventId> calls;   // for a batch, on the threads that feed the device; longest first
+  std::vector<EventId> starts;  // of worker processes, where an iterator is made; longest first
+  Nanoseconds recorded = 0;     // per step, in those calls
+
+  bool is_in_main_process = false;         // the batch is made by the thread that asks for it
+  std::optional<LoaderSetup> setup;        // of the loader, where the recording says
+  std::optional<Nanoseconds> batch_takes;  // a worker, as recorded; where the recording says
+  std::optional<LoaderLine> line;          // on which most of the time is spent, if it is a good part of it
+
+  BatchMaking making;
+  Nanoseconds saved_when_ready = 0;  // per step, with every batch ready when it is asked for; never negative
+  // The workers that the program has are idle for a good part of the time: they are not what it waits for.
+  bool are_workers_idle = false;
+  int workers = kMostWorkers;  // that the program should have
+  Nanoseconds saved = 0;       // per step, with batches made ahead by so many worker processes; never negative
+
+  // 0 where the recording does not say.
+  int workers_now() const { return setup ? setup->workers : 0; }
 };
 
 DataLoading data_loading(const Facts& facts);
 
-// The change that gives a loader without workers as many as the machine has processors for.
-std::string code_with_workers(const DataLoading& loading);
+// The change that gives a loader as many workers as it should have.
+std::string code_with_workers(const Facts& facts, const DataLoading& loading);
+
+// "83 % of it in dataset.py:41 (__getitem__)", where it waits with ", sleeping" behind it. For a loading with a line.
+std::string part_in_line(const LoaderLine& line);
 
 }  // namespace telltale

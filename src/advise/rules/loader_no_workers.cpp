@@ -1,4 +1,4 @@
-// The data loader works in the program's own process, while the device waits.
+// The data loader works in the program's own process, while the step waits.
 #include <fmt/format.h>
 
 #include "advise/patterns/data_loading.h"
@@ -15,15 +15,16 @@ std::vector<Finding> find(const Facts& facts) {
   if (!loading.is_in_main_process || loading.saved == 0) return {};
   Finding finding;
   finding.title = "The data loader has no worker processes";
-  finding.explanation = fmt::format(
-      "The program makes each batch itself, which takes {} per recorded step, and launches nothing meanwhile.",
-      format_time(loading.recorded));
+  finding.explanation =
+      fmt::format("The program makes each batch itself, which takes {} per recorded step, and {} nothing meanwhile.",
+                  format_time(loading.recorded), facts.diagnosis.breakdown.has_device ? "launches" : "computes");
   finding.saving = saving_around(facts, loading.saved, kUncertainty);
-  finding.confidence = Confidence::kHigh;
+  const bool is_short = loading.making.is_short_of_processors(loading.workers);
+  finding.confidence = is_short ? Confidence::kMedium : Confidence::kHigh;
   finding.evidence = loading.calls;
   finding.source = source_line(facts.trace, loading.calls.front());
   finding.fix = {"loader_workers", "Set num_workers above 0 so that other processes prepare batches ahead of time.",
-                 code_with_workers(loading)};
+                 code_with_workers(facts, loading)};
   return {finding};
 }
 

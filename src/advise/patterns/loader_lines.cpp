@@ -1,0 +1,100 @@
+#include "advise/patterns/loader_lines.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "analysis/source_line.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::size_t kMostCalls = 200;  // that are looked at: enough to tell shares of time
+
+// "<waits for sleep>" → "sleep"; a built-in that sleeps says so by its own name.
+std::string_view wait_named(std::string_view name) {
+  constexpr std::string_view kPrefix = "<waits for ";
+  if (name == "<built-in function sleep>") return "sleep";
+  if (!name.starts_with(kPrefix) || !name.ends_with('>')) return {};
+  return name.substr(kPrefix.size(), name.size() - kPrefix.size() - 1);
+}
+
+// The key of most time.
+auto costliest_of(const auto& times) {
+  return std::ranges::max_element(times, {}, [](const auto& each) { return each.second; })->first;
+}
+
+// What functions take, by line and by what they wait for.
+class TimeByLine {
+ public:
+  void add(const SourceLine& line, std::string_view waits_for, double time) {
+    Function& function = functions_[{line.file, line.function}];
+    function.time += time;
+    function.time_on[line.line] += time;
+    function.time_waiting[std::string(waits_for)] += time;
+  }
+
+  // The function that takes the most, with its costliest line.
+  std::optional<LoaderLine> costliest(double total) const {
+    const auto time = [](const auto& place_and_times) { return place_and_times.second.time; };
+    const auto most = std::ranges::max_element(functions_, {}, time);
+    if (most == functions_.end() || time(*most) < kTellingShare * total) return std::nullopt;
+    const auto& [place, times] = *most;
+    return LoaderLine{place.first, costliest_of(times.time_on), place.second, costliest_of(times.time_waiting),
+                      std::min(1.0, times.time / total)};
+  }
+
+ private:
+  struct Function {
+    double time = 0;
+    std::map<int, double> time_on;
+    std::map<std::string, double> time_waiting;
+  };
+
+  std::map<std::pair<std::string, std::string>, Function> functions_;  // by file and name
+};
+
+}  // namespace
+
+LoaderTime loader_time(const std::vector<LoaderLine>& lines) {
+  if (lines.empty()) return {};
+  TimeByLine times;
+  double waiting = 0;
+  for (const LoaderLine& line : lines) {
+    if (!line.file.empty()) times.add({line.file, line.line, line.function}, line.waits_for, line.share);
+    if (!line.waits_for.empty()) waiting += line.share;
+  }
+  return {times.costliest(1), std::min(1.0, waiting)};
+}
+
+LoaderTime loader_time(const Facts& facts, const std::vector<EventId>& calls) {
+  const Trace& trace = facts.trace;
+  TimeByLine times;
+  bool has_calls = false;
+  double total = 0, waiting = 0;
+  for (std::size_t i = 0; i < std::min(calls.size(), kMostCalls); ++i) {
+    const EventId call = calls[i], end = subtree_end(trace, call);
+    std::vector<Nanoseconds> own(end - call);
+    for (EventId event = call; event < end; ++event) {
+      own[event - call] += trace.events.duration[event];
+      if (event > call) own[trace.events.parent[event] - call] -= trace.events.duration[event];
+    }
+    const std::optional<SourceLine> around = source_line(trace, call);
+    for (EventId event = call; event < end; ++event) {
+      const auto time = static_cast<double>(own[event - call]);
+      has_calls |= trace.events.kind[event] == Kind::kPython;
+      if (time <= 0) continue;
+      total += time;
+      const std::string_view waits_for = wait_named(trace.name(event));
+      if (!waits_for.empty()) waiting += time;
+      const std::optional<SourceLine> line = source_line(trace, event);
+      if (line && line != around) times.add(*line, waits_for, time);
+    }
+  }
+  if (!has_calls || total <= 0) return {};
+  return {times.costliest(total), waiting / total};
+}
+
+}  // namespace telltale

@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include "advise/testing/advise_sketch.h"
+
+namespace telltale {
+namespace {
+
+// Epochs of three steps that compute for 10 ms each. A start takes 100 ms, the first batch 50, others 1.
+Trace training(std::string_view setup) {
+  ProgramSketch program;
+  for (int step = 0; step < 6; ++step) {
+    program.begin_step();
+    const bool begins_epoch = step % 3 == 1;
+    program.open(Kind::kPython, "train.py(30): main");
+    if (begins_epoch) program.run(Kind::kAnnotation, "DataLoader.__iter__", 100 * kMillisecond);
+    program.run(Kind::kAnnotation, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                (begins_epoch ? 50 : 1) * kMillisecond);
+    program.run(Kind::kOperator, "aten::mm", 10 * kMillisecond);
+    program.close();
+  }
+  Trace trace = program.build();
+  trace.metadata.emplace_back("loader_workers", setup);
+  return trace;
+}
+
+TEST(LoaderRestartsRule, counts_starts_and_the_wait_for_first_batches) {
+  const std::vector<Finding> findings =
+      findings_of(training(R"([{"workers":2,"persistent_workers":false,"iterators":2}])"), "loader_restarts");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 2 * (100 + 50 - 1) / 6.0, 0.05);
+  EXPECT_EQ(findings[0].explanation,
+            "Starting 2 workers and waiting for the first batch takes 149 ms each time, and happens twice in 6 steps.");
+  EXPECT_EQ(findings[0].fix.id, "persistent_workers");
+  EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 30, "main"}));
+}
+
+TEST(LoaderRestartsRule, first_batches_take_workers_their_time) {
+  Trace trace = training(R"([{"workers":2,"iterators":2}])");
+  trace.metadata.emplace_back("worker_lines", R"({"workers":2,"batches":6,"took_ns":180000000,"processor_ns":1})");
+  EXPECT_NEAR(likely_ms(findings_of(trace, "loader_restarts").at(0)), 2 * (100 + 50 - 30) / 6.0, 0.05);
+}
+
+TEST(LoaderRestartsRule, is_silent_where_workers_persist_or_nothing_is_known) {
+  EXPECT_TRUE(findings_of(training(R"([{"workers":2,"persistent_workers":true}])"), "loader_restarts").empty());
+  EXPECT_TRUE(findings_of(training("[]"), "loader_restarts").empty());
+}
+
+const RuleSample kRestarts("loader_restarts", "short epochs",
+                           [] { return training(R"([{"workers":2,"persistent_workers":false,"iterators":2}])"); });
+
+}  // namespace
+}  // namespace telltale
