@@ -29,10 +29,11 @@ std::uint32_t function_at(const SeenStacks& stacks, StackNumber stack, std::size
 void GapClasses::add(StackNumber before, StackNumber behind, StackNumber sample, Nanoseconds place,
                      Nanoseconds length) {
   Class& of = classes_[key_of(before, behind)];
-  auto part = std::ranges::find(of.parts, sample, &Part::stack);
-  if (part == of.parts.end()) part = of.parts.insert(of.parts.end(), {sample, 0, 0});
-  ++part->samples;
-  part->places += static_cast<double>(place) / static_cast<double>(length);
+  const auto [known, is_new] = of.part_of.try_emplace(sample, of.parts.size());
+  if (is_new) of.parts.push_back({sample, 0, 0});
+  Part& part = of.parts[known->second];
+  ++part.samples;
+  part.places += static_cast<double>(place) / static_cast<double>(length);
   ++of.samples;
   of.longest = std::max(of.longest, length);
 }

@@ -42,7 +42,8 @@ class GapClasses {
     double places = 0;  // their sum, as shares of their gaps
   };
   struct Class {
-    std::vector<Part> parts;  // by stack; later one a path, in the order of time
+    std::vector<Part> parts;  // one a stack; later one a path, in the order of time
+    std::unordered_map<StackNumber, std::size_t> part_of;
     std::uint64_t samples = 0;
     Nanoseconds longest = 0;  // of the gaps that had a sample
     bool is_ordered = false;

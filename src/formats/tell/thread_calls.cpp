@@ -121,7 +121,8 @@ Nanoseconds usual_period(std::span<const SeenSample> samples) {
   if (distances.empty()) return 0;
   const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
   std::ranges::nth_element(distances, middle);
-  return *middle;
+  constexpr Nanoseconds kLongestPeriod = 3'600'000'000'000;  // an hour: some of them are still a time
+  return std::min(*middle, kLongestPeriod);
 }
 
 // The reconstruction of one thread, gap by gap: gap i lies before observation i, the last one behind all of them.
