@@ -14,5 +14,12 @@ TEST(DeviceWord, takes_the_place_of_gpu_and_of_nothing_longer) {
   EXPECT_EQ(with_device_word("The GPU waits", "GPU"), "The GPU waits");
 }
 
+TEST(WordsOfRequests, steps_of_a_server_are_requests_but_in_code) {
+  EXPECT_EQ(in_words_of_requests("A step copies 2 times in 5 steps. Use --steps 3 and optimizer.step().", true),
+            "A request copies 2 times in 5 requests. Use --steps 3 and optimizer.step().");
+  EXPECT_EQ(in_words_of_requests("Each step, stepping", true), "Each request, stepping");
+  EXPECT_EQ(in_words_of_requests("A step", false), "A step");
+}
+
 }  // namespace
 }  // namespace telltale

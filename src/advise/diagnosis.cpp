@@ -8,10 +8,12 @@
 #include "advise/device_word.h"
 #include "advise/facts.h"
 #include "advise/finding.h"
+#include "advise/request_words.h"
 #include "analysis/device_maker.h"
 #include "analysis/gpu_peaks.h"
 #include "analysis/host_work.h"
 #include "analysis/measured_step.h"
+#include "analysis/requests.h"
 #include "analysis/trace_info.h"
 #include "replay/edit.h"
 #include "replay/observer_fit.h"
@@ -135,23 +137,33 @@ void find_unobserved_step(const Trace& trace, const StepGraph& graph, Diagnosis&
   diagnosis.unrecorded_steps = measured->steps;
 }
 
+// Whether there are requests to tell of: no GPU is at work, and threads wait for them or share them.
+bool tell_of_requests(const Trace& trace, Diagnosis& diagnosis) {
+  if (diagnosis.breakdown.has_device || diagnosis.timing.source != StepSource::kPattern) return false;
+  const std::optional<Requests> requests = requests_of(trace);
+  if (!requests || (requests->threads.size() < 2 && served_passes(trace, SilentTime::kIsWaiting).empty())) return false;
+  diagnosis.remarks.push_back(latency_sentence(*requests) + ' ' + serving_sentence(*requests));
+  return true;
+}
+
 void fill_percents(Saving& saving, Nanoseconds step) {
   saving.low_percent = percent_of(saving.low, step);
   saving.likely_percent = percent_of(saving.likely, step);
   saving.high_percent = percent_of(saving.high, step);
 }
 
-std::vector<Finding> found(const Facts& facts, const DiagnosisOptions& options) {
+std::vector<Finding> found(const Facts& facts, const DiagnosisOptions& options, bool serves) {
   const auto least = static_cast<Nanoseconds>(options.least_saving_percent / 100 * static_cast<double>(facts.step));
   const std::string& device = facts.diagnosis.device_word;
   std::vector<Finding> findings = all_findings(facts, options.rules, least);
   for (Finding& finding : findings) {
     fill_percents(finding.saving, facts.diagnosis.unobserved_ns);
     for (std::string* text : {&finding.title, &finding.explanation, &finding.fix.text})
-      *text = with_device_word(std::move(*text), device);
+      *text = with_device_word(in_words_of_requests(std::move(*text), serves), device);
     for (FindingPart& part : finding.parts) {
       fill_percents(part.saving, facts.diagnosis.unobserved_ns);
-      for (std::string* text : {&part.title, &part.explanation}) *text = with_device_word(std::move(*text), device);
+      for (std::string* text : {&part.title, &part.explanation})
+        *text = with_device_word(in_words_of_requests(std::move(*text), serves), device);
     }
   }
   return findings;
@@ -203,7 +215,7 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   const StepGraph graph(trace, diagnosis.timing, host_work);
   find_unobserved_step(trace, graph, diagnosis);
   const Facts facts(trace, diagnosis, graph, std::move(host_work), std::move(phases));
-  diagnosis.findings = found(facts, options);
+  diagnosis.findings = found(facts, options, tell_of_requests(trace, diagnosis));
   return diagnosis;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/repetition.h"
+#include "analysis/requests.h"
 #include "analysis/robust_statistics.h"
 #include "trace/step_marks.h"
 
@@ -91,7 +92,11 @@ FoundSteps found_steps(const Trace& trace) {
     return {StepSource::kMarks, steps_of_marks(trace)};
   if (ends.size() > 1) return {StepSource::kOptimizer, numbered(spans_between(ends))};
   if (ends.empty()) {
+    if (const auto passes = served_passes(trace, SilentTime::kIsWork); !passes.empty())
+      return {StepSource::kPattern, numbered(passes)};
     if (const auto passes = repeated_passes(trace); !passes.empty()) return {StepSource::kPattern, numbered(passes)};
+    if (const auto passes = served_passes(trace, SilentTime::kIsWaiting); !passes.empty())
+      return {StepSource::kPattern, numbered(passes)};
     if (const auto parts = parts_of_cold_pass(trace); !parts.empty()) return {StepSource::kParts, numbered(parts)};
   }
   return {StepSource::kWhole, {{0, {0, trace.duration}}}};

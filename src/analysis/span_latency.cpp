@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/host_activity.h"
+#include "analysis/nearest_rank.h"
 #include "trace/nesting.h"
 
 namespace telltale {
@@ -110,11 +111,6 @@ namespace {
 // What comes less often has no distribution to speak of.
 constexpr std::size_t kLeastRepeats = 3;
 
-Nanoseconds at_percent(const std::vector<Nanoseconds>& sorted, std::size_t percent) {
-  const std::size_t rank = (sorted.size() * percent + 99) / 100;
-  return sorted.empty() ? 0 : sorted[std::max<std::size_t>(rank, 1) - 1];
-}
-
 struct Spans {
   std::vector<EventId> events;
   std::int64_t unfinished = 0;
@@ -157,10 +153,10 @@ SpanLatency latency_of(const Trace& trace, const Spans& spans) {
   std::ranges::sort(times);
   latency.count = static_cast<std::int64_t>(times.size());
   latency.unfinished = spans.unfinished;
-  latency.p50_ns = at_percent(times, 50);
-  latency.p90_ns = at_percent(times, 90);
-  latency.p99_ns = at_percent(times, 99);
-  latency.max_ns = at_percent(times, 100);
+  latency.p50_ns = nearest_rank(times, 50);
+  latency.p90_ns = nearest_rank(times, 90);
+  latency.p99_ns = nearest_rank(times, 99);
+  latency.max_ns = nearest_rank(times, 100);
   return latency;
 }
 
@@ -231,8 +227,8 @@ std::optional<SpanWaiting> waiting_of(const Trace& trace, const Spans& spans, co
   }
   std::ranges::sort(lengths);
   waiting.spans = static_cast<std::int64_t>(waits.size());
-  waiting.p50_ns = at_percent(lengths, 50);
-  waiting.p99_ns = at_percent(lengths, 99);
+  waiting.p50_ns = nearest_rank(lengths, 50);
+  waiting.p99_ns = nearest_rank(lengths, 99);
   const auto most = std::ranges::max_element(served_in, {}, [](const auto& each) { return each.second; });
   waiting.served_in = trace.strings[most->first];
   waiting.busy_percent = busy_percent(trace, waiting.threads, window, is_step);

@@ -40,6 +40,21 @@ for step in range(10 + distributed.get_rank()):
 distributed.barrier()
 distributed.destroy_process_group()
 """
+# Each step keeps a tensor of 1,024 × 1,024 numbers of four bytes.
+LEAK = """
+import torch
+torch.set_num_threads(1)
+kept = []
+model = torch.nn.Linear(16, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def keep():
+    kept.append(torch.ones(1024, 1024))
+for step in range(20):
+    model(torch.randn(8, 16)).sum().backward()
+    keep()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
 FOR_EVER = 30000  # five minutes: what a test leaves behind by mistake does not stay
 
 
@@ -66,6 +81,18 @@ class OurAdapter(Torch):
         again = self.run_it("analyze", name)
         self.assertEqual((again.returncode, again.stderr), (0, ""))
         self.assertIn("\n" + again.stdout, done.stderr)
+
+    def test_names_what_every_step_leaves_behind(self):
+        script = self.write("leak.py", LEAK)
+        done = self.record("--engine", "telltale", "--memory", "-o", "leak.tell", "--", sys.executable, script)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(self.run_it("analyze", "--json", "leak.tell").stdout)
+        [leak] = [finding for finding in answer["findings"] if finding["rule"] == "memory_leak"]
+        self.assertEqual(leak["title"], "Every step leaves 4.00 MiB of memory allocated")
+        self.assertIn("allocated by aten::ones and never freed", leak["explanation"])
+        self.assertIn("The machine's memory will be full after about ", leak["explanation"])
+        self.assertEqual(leak["source"]["function"], "keep")
+        self.assertEqual(answer["memory"]["device"], -1)
 
     def test_records_the_steps_that_were_asked_for(self):
         done = self.record("--engine", "telltale", "--steps", 5, "-o", "run.json", "--", sys.executable, self.script,
