@@ -337,6 +337,10 @@ typedef struct telltale_statistics {
   uint64_t files;
   uint64_t peak_memory;   /* bytes of records held at once, at most */
   uint64_t writer_cpu_ns; /* processor time of the writer's thread */
+  uint64_t values_cut;    /* texts and shapes that no buffer holds: their beginning is recorded */
+  /* Scopes that began inside 64 others of their thread. Each is recorded when it ends; should the process be killed
+   * before, the file does not tell that it was open. */
+  uint64_t open_scopes_not_kept;
 } telltale_statistics;
 /* Exact once the session has stopped. `size` is `sizeof(telltale_statistics)` of the caller. */
 TELLTALE_API void telltale_get_statistics(telltale_statistics* statistics, size_t size);

@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <string>
@@ -43,16 +44,20 @@ struct Options : telltale_options {
 };
 
 // Records from its construction to its end. A program that records nothing, because the file cannot be opened, goes on
-// all the same.
+// all the same; that is said on standard error, unless options.quiet is set, and by status().
 class Session {
  public:
   explicit Session(const char* path) : Session(Options(path)) {}
-  explicit Session(const Options& options) : status_(telltale_start(&options)) {}
+  explicit Session(const Options& options) : status_(telltale_start(&options)) {
+    if (status_ != TELLTALE_STATUS_OK && options.quiet == 0) std::fprintf(stderr, "telltale: %s\n", error_text());
+  }
   ~Session() { stop(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   bool is_recording() const { return status_ == TELLTALE_STATUS_OK && !is_stopped_; }
+  // What became of its start or, once it was stopped, of its file.
+  telltale_status status() const { return status_; }
   // The last error of the calling thread.
   static const char* error_text() { return telltale_error_text(); }
 
@@ -60,7 +65,7 @@ class Session {
   telltale_status stop() {
     if (!is_recording()) return TELLTALE_STATUS_OK;
     is_stopped_ = true;
-    return telltale_stop();
+    return status_ = telltale_stop();
   }
 
  private:

@@ -193,6 +193,10 @@ void ActiveSession::tell_losses() {
   tell(LossReason::kNewestDropped, losses.count(LossReason::kNewestDropped) + losses.count(LossReason::kOldestDropped));
   tell(LossReason::kInSignal, losses.count(LossReason::kInSignal));
   tell(LossReason::kTooLarge, losses.count(LossReason::kTooLarge));
+  tell(LossReason::kValueCut, losses.count(LossReason::kValueCut));
+  if (!writer.is_file_whole() && losses.count(LossReason::kWriteFailed) == 0)
+    dprintf(STDERR_FILENO, "telltale: the end of %s could not be written: %s\n", path_,
+            why_not_written(writer.error()));
 }
 
 telltale_status ActiveSession::stop(tell::EndReason reason) {
@@ -215,7 +219,10 @@ telltale_status ActiveSession::stop(tell::EndReason reason) {
   const std::uint64_t unwritten = lost_before_[static_cast<int>(LossReason::kWriteFailed)];
   if (unwritten > 0)
     return fail(TELLTALE_STATUS_CANNOT_WRITE, "%llu event%s could not be written: %s",
-                static_cast<unsigned long long>(unwritten), unwritten == 1 ? "" : "s", strerror(writer.error()));
+                static_cast<unsigned long long>(unwritten), unwritten == 1 ? "" : "s", why_not_written(writer.error()));
+  if (!writer.is_file_whole())
+    return fail(TELLTALE_STATUS_CANNOT_WRITE, "the end of the file could not be written: %s",
+                why_not_written(writer.error()));
   call_on_ready();
   return TELLTALE_STATUS_OK;
 }
@@ -324,6 +331,8 @@ void ActiveSession::get_statistics(telltale_statistics& statistics) {
   statistics.files = writer.files();
   statistics.peak_memory = pool.peak_bytes();
   statistics.writer_cpu_ns = writer.cpu_ns();
+  statistics.values_cut = lost(LossReason::kValueCut);
+  statistics.open_scopes_not_kept = lost(LossReason::kOpenNotKept);
 }
 
 bool ActiveSession::reset_in_child() {

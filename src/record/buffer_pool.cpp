@@ -55,7 +55,7 @@ void BufferPool::close() {
 }
 
 unsigned char* BufferPool::next_buffer(ThreadState& thread, std::size_t bytes) {
-  if (bytes > buffer_bytes_ - sizeof(Buffer)) {
+  if (bytes > record_bytes()) {
     losses_->add(tell::LossReason::kTooLarge, 1);
     return nullptr;
   }

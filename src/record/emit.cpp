@@ -98,11 +98,42 @@ void store_values(unsigned char* at, const telltale_site& site, const telltale_v
   for (std::uint32_t i = 0; i < site.field_count; ++i) store_value(at, site.fields[i].type, values[i]);
 }
 
+// The values with texts and shapes that fit into `room` bytes beside the words that each of them takes: of as many as
+// there are, each gets an equal share. False where that cannot be done.
+constexpr std::uint32_t kMostCut = 64;
+bool cut_values(const telltale_site& site, const telltale_value* values, std::size_t room, telltale_value* cut) {
+  const std::size_t words = site.field_count * kWordBytes;
+  if (values == nullptr || site.field_count > kMostCut || words > room) return false;
+  std::size_t lists = 0;
+  for (std::uint32_t i = 0; i < site.field_count; ++i)
+    lists += site.fields[i].type == TELLTALE_FIELD_TYPE_TEXT || site.fields[i].type == TELLTALE_FIELD_TYPE_SHAPE;
+  const std::size_t share = lists == 0 ? 0 : (room - words) / lists / kWordBytes * kWordBytes;
+  for (std::uint32_t i = 0; i < site.field_count; ++i) {
+    cut[i] = values[i];
+    if (site.fields[i].type == TELLTALE_FIELD_TYPE_TEXT && values[i].text.size > share) {
+      // Not in the middle of a character.
+      cut[i].text.size = share;
+      while (cut[i].text.size > 0 && (values[i].text.data[cut[i].text.size] & 0xC0) == 0x80) --cut[i].text.size;
+      losses.add(tell::LossReason::kValueCut, 1);
+    } else if (site.fields[i].type == TELLTALE_FIELD_TYPE_SHAPE && values[i].shape.rank > share / kWordBytes) {
+      cut[i].shape.rank = share / kWordBytes;
+      losses.add(tell::LossReason::kValueCut, 1);
+    }
+  }
+  return true;
+}
+
 // One record with the fixed part `record`, whose head is filled in here, and the values of its site.
 template <typename Record>
 telltale_status emit_with_values(telltale_site* site, tell::RecordType type, Record record,
                                  const telltale_value* values) {
-  const std::size_t bytes = sizeof(Record) + bytes_of_values(*site, values);
+  std::size_t bytes = sizeof(Record) + bytes_of_values(*site, values);
+  telltale_value cut[kMostCut];
+  if (bytes > pool.record_bytes() && telltale_is_recording() &&
+      cut_values(*site, values, pool.record_bytes() - sizeof(Record), cut)) [[unlikely]] {
+    values = cut;
+    bytes = sizeof(Record) + bytes_of_values(*site, values);
+  }
   return emit(bytes, [&](unsigned char* at) {
     record.head = head_of(number_of(site), type, bytes);
     store(at, record);
@@ -177,6 +208,8 @@ std::uint64_t telltale_scope_begin(telltale_site* site) {
   if (depth < kMaxOpenScopes) [[likely]] {
     thread->open[depth].site.store(number, std::memory_order_relaxed);
     thread->open[depth].start.store(start, std::memory_order_release);
+  } else {
+    losses.add(telltale::tell::LossReason::kOpenNotKept, 1);
   }
   thread->depth.store(depth + 1, std::memory_order_release);
   return start;

@@ -1,9 +1,16 @@
 #include "record/losses.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 namespace telltale::record {
+
+const char* why_not_written(int error) {
+  if (error == ESTALE) return "the file has been deleted";
+  if (error == EBADF) return "the program has closed it";
+  return strerror(error);
+}
 
 bool loss_sentence(const Loss& loss, char* sentence, std::size_t size) {
   if (loss.events == 0) return false;
@@ -12,7 +19,8 @@ bool loss_sentence(const Loss& loss, char* sentence, std::size_t size) {
   const char* const verb = loss.events == 1 ? "is" : "are";
   switch (loss.reason) {
     case tell::LossReason::kWriteFailed:
-      snprintf(sentence, size, "%llu %s could not be written to %s: %s", events, noun, loss.path, strerror(loss.error));
+      snprintf(sentence, size, "%llu %s could not be written to %s: %s", events, noun, loss.path,
+               why_not_written(loss.error));
       return true;
     case tell::LossReason::kNewestDropped:
     case tell::LossReason::kOldestDropped:
@@ -24,8 +32,14 @@ bool loss_sentence(const Loss& loss, char* sentence, std::size_t size) {
                events, noun, verb, loss.path);
       return true;
     case tell::LossReason::kTooLarge:
-      snprintf(sentence, size, "%llu %s %s not in %s: values too large for a buffer", events, noun, verb, loss.path);
+      snprintf(sentence, size, "%llu %s %s not in %s: more values than a buffer holds", events, noun, verb, loss.path);
       return true;
+    case tell::LossReason::kValueCut:
+      snprintf(sentence, size, "%llu %s of events %s cut in %s: longer than a buffer of the recorder", events,
+               loss.events == 1 ? "value" : "values", verb, loss.path);
+      return true;
+    case tell::LossReason::kOpenNotKept:
+      break;  // it is in the file once it has ended
     case tell::LossReason::kAgedOut:
       break;  // as the flight recorder was asked to
   }

@@ -35,6 +35,9 @@ struct Loss {
   int error;                   // errno of what could not be written
 };
 
+// What an errno of the file means to the user.
+const char* why_not_written(int error);
+
 // One sentence, cut to `size` bytes. False when there is nothing to tell: no event, or none that was lost.
 bool loss_sentence(const Loss& loss, char* sentence, std::size_t size);
 

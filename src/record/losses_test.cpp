@@ -23,7 +23,7 @@ TEST(Losses, are_told_with_their_own_reason) {
   EXPECT_EQ(sentence(LossReason::kOldestDropped, 2), sentence(LossReason::kNewestDropped, 2));
   EXPECT_EQ(sentence(LossReason::kInSignal, 2),
             "2 events are not in run.tell: emitted by a signal handler that interrupted the recorder");
-  EXPECT_EQ(sentence(LossReason::kTooLarge, 2), "2 events are not in run.tell: values too large for a buffer");
+  EXPECT_EQ(sentence(LossReason::kTooLarge, 2), "2 events are not in run.tell: more values than a buffer holds");
 }
 
 TEST(Losses, of_one_event_read_right) {
@@ -32,7 +32,7 @@ TEST(Losses, of_one_event_read_right) {
             "1 event is not in run.tell: the memory limit of 64 KiB was reached");
   EXPECT_EQ(sentence(LossReason::kInSignal, 1),
             "1 event is not in run.tell: emitted by a signal handler that interrupted the recorder");
-  EXPECT_EQ(sentence(LossReason::kTooLarge, 1), "1 event is not in run.tell: values too large for a buffer");
+  EXPECT_EQ(sentence(LossReason::kTooLarge, 1), "1 event is not in run.tell: more values than a buffer holds");
 }
 
 TEST(Losses, that_are_none_are_not_told) {

@@ -55,6 +55,7 @@ int TellFile::open(const char* path, Losses& losses) {
   output_size_ = pending_count_ = index_count_ = 0;
   offset_ = sequence_ = records_ = last_index_ = losses_written_ = 0;
   is_deleted_ = false;
+  is_whole_ = true;
   is_index_whole_ = is_undescribed_ = true;
   first_description_ = ++last_description;
   error_ = file_access->open(path, &file_);
@@ -180,6 +181,8 @@ void TellFile::add_index() {
 }
 
 void TellFile::finish(tell::EndReason reason) {
+  const int error_before = error_;
+  error_ = file_ < 0 ? error_ : 0;
   add_losses();
   write_pending();
   if (is_undescribed_ && session_count_ > 0) repeat_session();
@@ -189,6 +192,8 @@ void TellFile::finish(tell::EndReason reason) {
   write_pending();
   add_index();
   write_pending();
+  is_whole_ = error_ == 0;
+  if (is_whole_) error_ = error_before;
   if (file_ < 0) return;
   tell::Trailer trailer{last_index_, {}};
   std::memcpy(trailer.magic, tell::kTrailerMagic, sizeof trailer.magic);

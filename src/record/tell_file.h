@@ -64,6 +64,8 @@ class TellFile {
   std::uint64_t records() const { return records_; }  // those that are in the file for sure
   std::uint64_t bytes() const { return offset_; }
   int error() const { return error_; }  // the last errno, or 0
+  // Whether its end, too, is in the file. After finish().
+  bool is_whole() const { return is_whole_; }
 
  private:
   struct Pending {
@@ -112,6 +114,7 @@ class TellFile {
   int file_ = -1;
   int error_ = 0;
   bool is_deleted_ = false;
+  bool is_whole_ = true;
   std::uint64_t offset_ = 0;
   std::uint64_t sequence_ = 0;
   std::uint64_t records_ = 0;

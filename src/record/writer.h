@@ -37,6 +37,8 @@ class Writer {
   std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   std::uint64_t cpu_ns() const { return cpu_ns_.load(std::memory_order_relaxed); }
   int error() const { return error_.load(std::memory_order_relaxed); }
+  // Whether the end of the last file is in it.
+  bool is_file_whole() const { return file_.is_whole(); }
   unsigned files() const { return files_.load(std::memory_order_relaxed); }
   void reset_statistics();
 

@@ -137,9 +137,12 @@ enum class LossReason : std::uint8_t {
   kInSignal = 2,       // emitted by a signal handler that interrupted the recorder itself
   kWriteFailed = 3,    // the file could not be written
   kAgedOut = 4,        // older than what the flight recorder keeps
-  kTooLarge = 5,       // a record with values larger than a chunk
+  kTooLarge = 5,       // a record with more values than a buffer holds
+  // These two count what is recorded, but not as it was emitted.
+  kValueCut = 6,     // a text or shape that no buffer holds: its beginning is there
+  kOpenNotKept = 7,  // a scope deeper than those that are told of while they are open
 };
-inline constexpr int kLossReasonCount = 6;
+inline constexpr int kLossReasonCount = 8;
 
 enum class EndReason : std::uint8_t { kStopped = 0, kCycleEnded = 1, kExit = 2, kDumped = 3 };
 

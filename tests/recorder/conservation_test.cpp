@@ -95,15 +95,60 @@ TEST_F(ConservationTest, loses_something_when_it_must) {
   options.memory_limit = 16 << 10;
   options.flush_ms = 1000;
   ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
-  const telltale_field text_field[] = {{"text", TELLTALE_FIELD_TYPE_TEXT, 0}};
-  telltale_site large = {"large", "", "", "", text_field, 1, 0, TELLTALE_KIND_SCOPE, 0};
-  const std::string text(5000, 'x');
-  telltale_value value;
-  value.text = {text.data(), text.size()};
-  EXPECT_EQ(telltale_instant(&large, &value), TELLTALE_STATUS_OK);  // no buffer is so large
+  telltale_site large = {"large", "", "", "", nullptr, 0, 0, TELLTALE_KIND_SCOPE, 0};
+  std::vector<telltale_field> fields(1000, telltale_field{"number", TELLTALE_FIELD_TYPE_INTEGER, 0});
+  large.fields = fields.data();
+  large.field_count = 1000;  // 8000 bytes
+  const std::vector<telltale_value> values(1000, telltale_value{});
+  EXPECT_EQ(telltale_instant(&large, values.data()), TELLTALE_STATUS_OK);  // no buffer is so large
   EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
   EXPECT_EQ(statistics().dropped_too_large, 1u);
   EXPECT_EQ(dropped(read_recording(path())), 1u);
+}
+
+TEST_F(ConservationTest, a_value_that_no_buffer_holds_is_cut_and_its_scope_is_kept) {
+  const telltale_options options = this->options();
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
+  const telltale_field fields[] = {{"prompt", TELLTALE_FIELD_TYPE_TEXT, 0}, {"tokens", TELLTALE_FIELD_TYPE_INTEGER, 0}};
+  telltale_site site = {"request", "", "", "", fields, 2, 0, TELLTALE_KIND_SCOPE, 0};
+  std::string text;
+  while (text.size() < 1 << 20) text += "ä";  // of two bytes
+  telltale_value values[2];
+  values[0].text = {text.data(), text.size()};
+  values[1].integer = 4711;
+  const telltale_scope scope = telltale_begin(&site);
+  EXPECT_EQ(telltale_end_with(&scope, values), TELLTALE_STATUS_OK);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
+  EXPECT_EQ(statistics().values_cut, 1u);
+  EXPECT_EQ(statistics().dropped, 0u);
+  EXPECT_EQ(statistics().recorded, 1u);
+  const Trace trace = read_recording(path());
+  EXPECT_EQ(count_of(trace, "request"), 1u);
+  EXPECT_EQ(dropped(trace), 0u);
+  const std::pair<std::string, std::string> told("values_cut", "1");
+  EXPECT_EQ(std::ranges::count(trace.metadata, told), 1);
+  ASSERT_EQ(trace.other_arguments.size(), 1u);
+  const std::string arguments(trace.strings[trace.other_arguments.row(0)]);
+  EXPECT_NE(arguments.find("4711"), std::string::npos);
+  EXPECT_NE(arguments.find("ää"), std::string::npos);
+  EXPECT_EQ(arguments.find("\\u"), std::string::npos);  // no half of a character
+  EXPECT_GT(arguments.size(), 60'000u);
+  EXPECT_LT(arguments.size(), 66'000u);
+}
+
+TEST_F(ConservationTest, scopes_deeper_than_those_kept_as_open_are_counted) {
+  const telltale_options options = this->options();
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
+  telltale_site site = {"deep", "", "", "", nullptr, 0, 0, TELLTALE_KIND_SCOPE, 0};
+  std::vector<telltale_scope> scopes;
+  for (int i = 0; i < 100; ++i) scopes.push_back(telltale_begin(&site));
+  for (; !scopes.empty(); scopes.pop_back()) telltale_end(&scopes.back());
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
+  EXPECT_EQ(statistics().open_scopes_not_kept, 100u - 64u);
+  EXPECT_EQ(statistics().recorded, 100u);
+  const Trace trace = read_recording(path());
+  EXPECT_EQ(count_of(trace, "deep"), 100u);
+  EXPECT_EQ(dropped(trace), 0u);
 }
 
 TEST_F(ConservationTest, holds_over_sessions_that_start_and_stop_meanwhile) {

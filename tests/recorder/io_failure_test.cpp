@@ -9,6 +9,7 @@
 
 #include "record/file_access.h"
 #include "recorded_file.h"
+#include "telltale/telltale.hpp"
 
 namespace telltale {
 namespace {
@@ -98,6 +99,36 @@ TEST_F(IoFailureTest, a_chunk_that_was_cut_by_a_full_disk_leaves_no_trace_in_the
   EXPECT_EQ(statistics().recorded, 1500u);
   expect_nothing_lost_in_silence();
   EXPECT_EQ(dropped(read_recording(path())), 1000u);
+}
+
+TEST_F(IoFailureTest, an_end_that_cannot_be_written_is_told_of_though_no_event_is_lost) {
+  telltale_options options = this->options();
+  options.quiet = 0;
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
+  emit(10);
+  telltale_flush();
+  full_from = 0;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_CANNOT_WRITE);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "telltale: the end of " + path() + " could not be written: No space left on device\n");
+  EXPECT_STREQ(telltale_error_text(), "the end of the file could not be written: No space left on device");
+  EXPECT_EQ(statistics().recorded, 10u);
+  expect_nothing_lost_in_silence();
+}
+
+TEST_F(IoFailureTest, a_session_in_cpp_says_why_it_records_nothing_unless_it_is_quiet) {
+  open_error = EROFS;
+  const std::string file = path();
+  for (const bool is_quiet : {false, true}) {
+    Options options(file.c_str());
+    options.quiet = is_quiet ? 1 : 0;
+    testing::internal::CaptureStderr();
+    const Session session(options);
+    EXPECT_EQ(session.status(), TELLTALE_STATUS_CANNOT_OPEN);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              is_quiet ? "" : "telltale: nothing is recorded: cannot write to " + file + ": Read-only file system\n");
+  }
 }
 
 TEST_F(IoFailureTest, a_disk_that_was_full_from_the_start_refuses_the_session) {

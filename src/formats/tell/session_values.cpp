@@ -34,6 +34,8 @@ std::string_view reason_text(LossReason reason) {
     case LossReason::kTooLarge:
       return "with too large values";
     case LossReason::kAgedOut:
+    case LossReason::kValueCut:
+    case LossReason::kOpenNotKept:
       break;
   }
   return "for another reason";
@@ -55,7 +57,9 @@ LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& 
   std::vector<std::pair<std::string_view, std::uint64_t>> by_text;
   LossSummary summary;
   for (const auto& [reason, records] : losses) {
-    if (reason == LossReason::kAgedOut || records == 0) continue;
+    const bool is_lost = reason != LossReason::kAgedOut && reason != LossReason::kOpenNotKept;
+    if (reason == LossReason::kValueCut) summary.values_cut += records;
+    if (!is_lost || reason == LossReason::kValueCut || records == 0) continue;
     summary.records += records;
     const std::string_view text = reason_text(reason);
     const auto known = std::ranges::find(by_text, text, &std::pair<std::string_view, std::uint64_t>::first);

@@ -18,7 +18,8 @@ NamedValues session_values(const Definitions& definitions);
 
 struct LossSummary {
   std::uint64_t records = 0;
-  std::string reasons;  // "800 for want of memory, 3 in signal handlers"
+  std::uint64_t values_cut = 0;  // of records that are there
+  std::string reasons;           // "800 for want of memory, 3 in signal handlers"
 };
 // Without what left the window of a flight recorder, which is no loss.
 LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& losses);
