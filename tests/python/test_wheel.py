@@ -90,6 +90,17 @@ class Wheel(unittest.TestCase):
         for path in ("sources/adapter.cpp", "include/telltale/telltale.h", "lib/libtelltale.so", "py.typed", "_core.pyi"):
             self.assertTrue((package / path).is_file(), path)
 
+    def test_a_program_in_cpp_can_be_built_with_it(self):
+        package = self.packages / "telltale"
+        source = self.folder / "program.cpp"
+        source.write_text("#include <telltale/telltale.hpp>\n"
+                          'int main() { telltale::Session session("run.tell"); TELLTALE_SCOPE("work", 1); }\n')
+        run("c++", "-std=c++17", "-I", package / "include", source, "-L", package / "lib", "-ltelltale",
+            f"-Wl,-rpath,{package / 'lib'}", "-o", self.folder / "program")
+        run(self.folder / "program", cwd=self.folder)
+        telltale = self.folder / "fresh" / "bin" / "telltale"
+        self.assertIn("work", run(telltale, "top", self.folder / "run.tell", "--by", "annotation"))
+
 
 if __name__ == "__main__":
     unittest.main()
