@@ -213,6 +213,30 @@ class Files(InFolder):
             if row.key != "[memory]":
                 self.assertEqual(names.count(row.key), row.count, row.key)
 
+    def test_have_the_numbers_and_the_header_of_torchs(self) -> None:
+        def numbered(kind: Any) -> tuple[dict[str, Any], list[Any]]:
+            with kind(activities=CPU, record_shapes=True) as prof:
+                with torch.profiler.record_function("block"):
+                    torch.ones(2, 3).mul(2).exp()
+                torch.zeros(2)
+            path = self.folder / f"{kind.__module__}.json"
+            prof.export_chrome_trace(str(path))
+            trace = read(path)
+            events = [
+                (event["name"], event["args"].get("Record function id"), event["args"].get("Ev Idx"))
+                for event in trace["traceEvents"]
+                if event.get("cat") in ("cpu_op", "user_annotation")
+            ]
+            return trace, sorted(events, key=lambda event: event[2])
+
+        ours, our_events = numbered(profile)
+        theirs, their_events = numbered(torch.profiler.profile)
+        self.assertEqual(our_events, their_events)
+        self.assertEqual([event[2] for event in our_events], list(range(len(our_events))))
+        self.assertEqual(ours["host_name"], theirs["host_name"])
+        self.assertEqual(ours["deviceProperties"], theirs["deviceProperties"])
+        self.assertLessEqual(set(theirs), set(ours))
+
     def test_that_cannot_be_written_are_an_error(self) -> None:
         with profile(activities=CPU) as prof:
             torch.ones(2)

@@ -14,6 +14,7 @@
 #include "bindings/core/interruptible.h"
 #include "bindings/core/loading.h"
 #include "bindings/core/torch_events.h"
+#include "bindings/core/torch_numbers.h"
 #include "formats/read_trace.h"
 #include "formats/write_trace.h"
 #include "trace/step_marks.h"
@@ -165,6 +166,7 @@ Result<LeftOutList> written(const std::string& from, const std::string& to, cons
     std::erase_if(trace->metadata, [&](const auto& known) { return known.first == pair.first; });
     trace->metadata.push_back(pair);
   }
+  add_kineto_numbers(*trace);
   return write_trace(*trace, *format_named("kineto"), to, {PendingFile::Existing::kReplace, {}});
 }
 

@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import shutil
+import socket
 from typing import Any
 
 import torch
@@ -175,6 +176,8 @@ class _Recorded(torch.profiler._KinetoProfile):
             return _copy(self._json_of_torch(), path)
         values = {
             "schemaVersion": str(_SCHEMA_VERSION),
+            "deviceProperties": "[]",  # no device is recorded
+            "host_name": json.dumps(socket.gethostname()),
             "trace_id": json.dumps(getattr(self.profiler, "trace_id", "")),
             "displayTimeUnit": '"ms"',
             "traceName": json.dumps(os.fspath(path)),
