@@ -71,6 +71,22 @@ class TheCommand(RecordTest):
         self.assertRegex(folder, "^/tmp/telltale-")
         self.assertFalse(os.path.exists(folder))
 
+    def test_what_a_killed_recording_has_left_there_goes_with_the_next(self):
+        script = "import os, time; print(os.environ['KINETO_IPC_SOCKET_DIR'], os.getpid(), flush=True); time.sleep(60)"
+        folders = []
+        for _ in range(2):
+            process = self.start(PROGRAM, "record", *KINETO, "--", sys.executable, "-c", script, stdout=-1, stderr=-1)
+            folder, child = process.stdout.readline().split()
+            folders.append(folder)
+            self.addCleanup(os.kill, int(child), signal.SIGKILL)
+            os.utime(folder, (0, 0))  # long ago
+            if len(folders) == 1:
+                process.kill()
+                process.wait()
+        self.assertEqual([os.path.exists(folder) for folder in folders], [False, True])
+        self.record(*KINETO, "--", "true")
+        self.assertEqual([os.path.exists(folder) for folder in folders], [False, True])  # one that goes on
+
 
 class Signals(RecordTest):
     SCRIPT = """

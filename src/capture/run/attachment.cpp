@@ -1,7 +1,12 @@
 #include "capture/run/attachment.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -43,6 +48,26 @@ nlohmann::json value_or_null(const std::optional<T>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json();
 }
 
+constexpr std::string_view kWorkPrefix = "telltale-run-";
+// A folder is locked as soon as it is made; one that is older and not locked has nobody any more.
+constexpr std::chrono::minutes kTimeToLock{1};
+
+// What recordings that were killed have left, of this user's.
+void remove_left_folders(const fs::path& where) {
+  std::error_code error;
+  for (fs::directory_iterator entry(where, error), end; !error && entry != end; entry.increment(error)) {
+    if (!entry->path().filename().string().starts_with(kWorkPrefix)) continue;
+    const int folder = open(entry->path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat status{};
+    const auto oldest = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now() - kTimeToLock);
+    std::error_code unremovable;
+    if (folder >= 0 && fstat(folder, &status) == 0 && status.st_uid == geteuid() && status.st_mtime < oldest &&
+        flock(folder, LOCK_EX | LOCK_NB) == 0)
+      fs::remove_all(entry->path(), unremovable);
+    if (folder >= 0) close(folder);
+  }
+}
+
 bool is_there(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error);
@@ -81,9 +106,12 @@ fs::path injection_folder(const fs::path& package) { return package / "telltale/
 WorkFolder::WorkFolder() {
   // Not TMPDIR, which may be long: see kMaxFolderLength.
   for (const char* where : {"/tmp", "/dev/shm", "/var/tmp"}) {
-    std::string name = std::string(where) + "/telltale-XXXXXX";
+    remove_left_folders(where);
+    std::string name = fmt::format("{}/{}XXXXXX", where, kWorkPrefix);
     if (mkdtemp(name.data()) == nullptr) continue;
     path_ = name;
+    lock_ = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock_ >= 0) flock(lock_, LOCK_EX | LOCK_NB);
     return;
   }
 }
@@ -91,6 +119,7 @@ WorkFolder::WorkFolder() {
 WorkFolder::~WorkFolder() {
   std::error_code error;
   if (!path_.empty()) fs::remove_all(path_, error);
+  if (lock_ >= 0) close(lock_);
 }
 
 fs::path WorkFolder::path_of(Mark mark, int pid) const { return path_ / fmt::format("{}_{}", name_of(mark), pid); }

@@ -53,7 +53,7 @@ std::filesystem::path injection_folder(const std::filesystem::path& package);
 enum class Mark { kTorch, kSteps, kKineto, kTold, kRecording };
 
 // A folder of this recording's own, with a short name: sockets, marks, configuration. Gone with all that is in it when
-// the recording ends.
+// the recording ends or, where that was killed, when the next one begins.
 class WorkFolder {
  public:
   WorkFolder();
@@ -72,6 +72,7 @@ class WorkFolder {
   std::filesystem::path path_of(Mark mark, int pid) const;
 
   std::filesystem::path path_;
+  int lock_ = -1;  // on the folder, for as long as we live
 };
 
 }  // namespace telltale::capture
