@@ -64,6 +64,7 @@ std::string line_of(const Recording& recording) {
   if (recording.events > 0)
     line += fmt::format(", {} in {}", counted(static_cast<double>(recording.events), "event"),
                         format_time(recording.duration));
+  if (recording.events > 0 && recording.operators == 0) line += ", no operators";
   return line + (recording.file.is_cut_off ? ", cut off" : "");
 }
 

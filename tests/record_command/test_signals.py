@@ -120,11 +120,16 @@ class Signals(RecordTest):
                 finally:
                     run.end()
 
+    def wait_until_got(self, run, count):
+        """Two that come before the first is taken are one."""
+        deadline = time.monotonic() + PATIENCE
+        while run.shown.count("got ") < count:
+            self.assertLess(time.monotonic(), deadline, run.shown)
+            run.read(1)
+
     def assert_got(self, run, child, *names):
         """These arrive in the command, and no more of them."""
-        deadline = time.monotonic() + PATIENCE
-        while run.shown.count("got ") < len(names) and time.monotonic() < deadline:
-            run.read(1)
+        self.wait_until_got(run, len(names))
         while run.read(LONG_ENOUGH):
             pass
         os.kill(child, signal.SIGUSR2)
@@ -134,18 +139,17 @@ class Signals(RecordTest):
 
     def test_one_to_the_group_arrives_once(self):
         for run, child, ours in self.each_way():
-            for _ in range(2):
-                os.killpg(os.getpgid(ours), signal.SIGTERM)
-                time.sleep(0.01)
-            os.killpg(os.getpgid(ours), signal.SIGHUP)
+            for count, number in enumerate((signal.SIGTERM, signal.SIGTERM, signal.SIGHUP)):
+                os.killpg(os.getpgid(ours), number)
+                self.wait_until_got(run, count + 1)
             self.assert_got(run, child, "SIGTERM", "SIGTERM", "SIGHUP")
             self.assertEqual(run.exit_code(), 7)
 
     def test_one_to_us_alone_is_passed_on(self):
         for run, child, ours in self.each_way():
-            for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1):
+            for count, number in enumerate((signal.SIGTERM, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1)):
                 os.kill(ours, number)
-                time.sleep(0.01)
+                self.wait_until_got(run, count + 1)
             self.assert_got(run, child, "SIGTERM", "SIGTERM", "SIGALRM", "SIGUSR1")
 
     def test_one_to_the_command_alone_is_its_own(self):
@@ -179,8 +183,7 @@ class Signals(RecordTest):
             if hasattr(run, "terminal"):
                 for count in (1, 2):
                     os.write(run.terminal, b"\x03")
-                    while run.shown.count("got ") < count:
-                        self.assertTrue(run.read(PATIENCE), run.shown)
+                    self.wait_until_got(run, count)
                 self.assert_got(run, child, "SIGINT", "SIGINT")
 
     def test_ignored_ones_stay_ignored(self):

@@ -157,6 +157,9 @@ class OurAdapter(Torch):
         self.assertEqual(process.returncode, 137, errors)
         self.assertGreater(self.calls("run.tell", "aten::addmm"), 2 * 3)
         self.assertIn("A step takes", errors)
+        # The file knows later what was seen then.
+        anomalies = {each["kind"]: each for each in self.info("run.tell")["anomalies"]}
+        self.assertIn("It was ended by signal 9 (Killed); it reaches ", anomalies["unfinished_recording"]["example"]["text"])
 
     def test_each_rank_has_its_file(self):
         script = self.write("ranks.py", RANKS)
@@ -165,6 +168,10 @@ class OurAdapter(Torch):
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = dict(re.findall(r"  (run_\d+\.tell) .*rank (\d)", done.stderr))
         self.assertEqual(sorted(lines.values()), ["0", "1"], done.stderr)
+        [diagnosed] = re.findall(r"the diagnosis is for (\S+)", done.stderr)
+        self.assertEqual(lines[diagnosed], "0")
+        # The launcher imports torch and runs nothing of it.
+        self.assertEqual(len(re.findall(r"(?m)^  run_\d+\.tell .*, no operators$", done.stderr)), 1, done.stderr)
         for name, rank in lines.items():
             self.assertEqual(self.calls(name, "aten::addmm"), 10 + int(rank))
 

@@ -13,6 +13,7 @@
 
 #include "capture/kineto/endpoint.h"
 #include "capture/run/command_signals.h"
+#include "capture/run/end_note.h"
 
 namespace telltale::capture {
 namespace {
@@ -66,6 +67,7 @@ class CommandRun {
     wait_for_pending_files(signals);
     outcome.files = kept_files(found_files());
     for (RecordedFile& file : outcome.files) file.rank = rank_of(file.pid);
+    for (const RecordedFile& file : outcome.files) note_how_it_ended(file, *child, outcome);
     if (outcome.files.empty()) outcome.why_nothing = why_nothing();
     return outcome;
   }
@@ -141,6 +143,16 @@ class CommandRun {
       if (!std::exchange(is_told, true)) say_("waiting for a process that is still writing its trace …");
       wait_for_something(signals);
       if (signals.were_interrupting()) return;
+    }
+  }
+
+  // Of other processes than the command itself nobody tells us how they ended; those that are still there may go on.
+  static void note_how_it_ended(const RecordedFile& file, const Child& child, const CommandOutcome& outcome) {
+    if (file.path.extension() != ".tell") return;
+    if (file.pid == child.pid()) {
+      note_end(file.path, how_it_ended(outcome.ending, outcome.was_stopped_by_us));
+    } else if (!is_alive(file.pid)) {
+      note_end(file.path, "something that telltale did not see");
     }
   }
 

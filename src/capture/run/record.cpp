@@ -89,6 +89,7 @@ class Delivery {
     }
     const std::shared_ptr<const Trace>& trace = *result;
     recording.events = trace->events.size();
+    recording.operators = static_cast<std::uint64_t>(std::ranges::count(trace->events.kind, Kind::kOperator));
     recording.duration = trace->duration;
     if (trace->distributed && trace->distributed->rank) recording.rank = trace->distributed->rank;
     return trace;
@@ -115,9 +116,13 @@ class Delivery {
     recording.path = target;
   }
 
-  // Rank 0 before the others, else whoever did most.
+  // Who ran operators before those who only started others, as launchers do; rank 0 before the others; else whoever did
+  // most.
   static bool is_better(const Recording& a, const Recording& b) {
-    return std::tuple(a.events > 0, a.rank == 0, a.events) > std::tuple(b.events > 0, b.rank == 0, b.events);
+    const auto worth = [](const Recording& each) {
+      return std::tuple(each.operators > 0, each.events > 0, each.rank == 0, each.events);
+    };
+    return worth(a) > worth(b);
   }
 
   const OutputName& name_;

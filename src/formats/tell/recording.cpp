@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "base/amounts.h"
 #include "base/parallel.h"
 #include "formats/tell/definitions.h"
 #include "formats/tell/places.h"
@@ -175,11 +176,16 @@ class Reading {
                                fmt::format("{} records are missing", missing_records_));
     const LossSummary losses = summary_of(definitions_.losses);
     if (losses.records > 0) trace.anomalies.add_many(Anomaly::kDroppedEvents, losses.records, 0, losses.reasons);
+    if (losses.values_cut > 0) trace.metadata.emplace_back("values_cut", fmt::format("{}", losses.values_cut));
     if (definitions_.end_mark) return;
     const Nanoseconds reach = reach_ && first_ <= *reach_ ? *reach_ - first_ : 0;
-    trace.anomalies.add(Anomaly::kUnfinishedRecording, scan_.was_cut ? scan_.cut_offset : trace.text_bytes,
-                        unfinished_text(std::max(reach, trace.duration), definitions_.session_number("flush_ns"),
-                                        recording_tracks_.size()));
+    const Nanoseconds covered = std::max(reach, trace.duration);
+    const std::string* const ended_by = definitions_.session_value("ended_by");
+    trace.anomalies.add(
+        Anomaly::kUnfinishedRecording, scan_.was_cut ? scan_.cut_offset : trace.text_bytes,
+        ended_by != nullptr
+            ? fmt::format("It was ended by {}; it reaches {}", *ended_by, format_time(covered))
+            : unfinished_text(covered, definitions_.session_number("flush_ns"), recording_tracks_.size()));
   }
 
   void note_damage(std::uint64_t chunks, std::uint64_t offset) {
