@@ -23,7 +23,7 @@ namespace telltale {
 enum class StepSource : std::uint8_t {
   kMarks,      // annotations: ProfilerStep#, or what a framework writes
   kOptimizer,  // from one optimizer step to the next
-  kPattern,    // what repeats at the outermost level of the busiest thread
+  kPattern,    // what repeats at the outermost level of the busiest thread, or is done for each request: see requests.h
   kParts,      // a single pass that warms up: the alike parts of it, see parts_of_cold_pass()
   kWhole,      // none of these: the whole trace counts as one step
 };
