@@ -12,6 +12,7 @@
 #include "analysis/names_where.h"
 #include "analysis/outlying_steps.h"
 #include "analysis/robust_statistics.h"
+#include "trace/loader_facts.h"
 
 namespace telltale {
 namespace {
@@ -106,12 +107,30 @@ bool is_stub(const StepSpan& last, std::span<const StepSpan> others) {
          static_cast<double>(last.duration()) < kStub * static_cast<double>(median(durations));
 }
 
-void find_outliers(std::vector<StepSpan>& steps) {
+// An epoch that starts a loader's workers anew is how the program runs, however long its first step takes. The first
+// epoch is the start of the program.
+void keep_starts_of_epochs(const Trace& trace, std::vector<StepSpan>& steps) {
+  StringId start = 0;
+  while (start < trace.strings.size() && trace.strings[start] != kStartOfWorkers) ++start;
+  std::vector<StepSpan*> begin_epochs;
+  for (EventId event = 0; start < trace.strings.size() && event < trace.events.size(); ++event) {
+    if (trace.events.name[event] != start) continue;
+    const auto behind = std::ranges::upper_bound(steps, trace.events.start[event], {},
+                                                 [](const StepSpan& step) { return step.host.begin; });
+    if (behind == steps.begin() || behind - 1 == steps.begin()) continue;
+    if (trace.events.start[event] < (behind - 1)->host.end) begin_epochs.push_back(&*(behind - 1));
+  }
+  if (begin_epochs.size() < 2) return;
+  for (StepSpan* const step : begin_epochs) step->is_outlier = false;
+}
+
+void find_outliers(const Trace& trace, std::vector<StepSpan>& steps) {
   std::vector<Nanoseconds> durations;
   for (const StepSpan& step : steps) durations.push_back(step.duration());
   const std::vector<bool> is_outlier = outliers_among(durations);
   for (std::size_t i = 0; i < steps.size(); ++i) steps[i].is_outlier = is_outlier[i];
   if (is_stub(steps.back(), std::span(steps).first(steps.size() - 1))) steps.back().is_outlier = true;
+  keep_starts_of_epochs(trace, steps);
 }
 
 // Of a list of steps.
@@ -150,9 +169,9 @@ void leave_out_cut_steps(const Trace& trace, StepTiming& timing) {
 
 // Leaves the steps to look at and puts the others aside. A program that pauses after every step is one whose steps have
 // pauses.
-void leave_out_others(StepTiming& timing) {
+void leave_out_others(const Trace& trace, StepTiming& timing) {
   std::vector<StepSpan>& steps = timing.steps;
-  find_outliers(steps);
+  find_outliers(trace, steps);
   Run run = longest_run(steps, true);
   if (run.count < 2) run = longest_run(steps, false);
   const auto begin = steps.begin() + static_cast<std::ptrdiff_t>(run.first);
@@ -171,7 +190,7 @@ StepTiming timing_of(const Trace& trace, FoundSteps found, bool leaves_out) {
   place_device_work(trace, timing);
   if (leaves_out) {
     leave_out_cut_steps(trace, timing);
-    leave_out_others(timing);
+    leave_out_others(trace, timing);
   }
   if (!timing.left_out.empty()) place_device_work(trace, timing);
   measure_periods(timing, time_waited(trace, timing));

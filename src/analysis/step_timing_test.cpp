@@ -124,6 +124,16 @@ TEST(StepTiming, keeps_long_steps_that_come_at_equal_distances) {
   EXPECT_EQ(timing.host_period, 20);
 }
 
+TEST(StepTiming, keeps_steps_in_which_an_epoch_starts_its_workers) {
+  // Long ones at unequal distances, of which two begin an epoch: at 20 and 90.
+  Program program = steps_of({10, 10, 40, 10, 10, 10, 40, 10, 10, 10, 10, 10, 10});
+  for (const Nanoseconds at : {20, 90})
+    program.sketch.event(program.main, Kind::kAnnotation, "DataLoader.__iter__", at, at + 30);
+  EXPECT_EQ(step_timing(program.sketch.build()).left_out.size(), 0);
+  Program other = steps_of({10, 10, 40, 10, 10, 10, 40, 10, 10, 10, 10, 10, 10});
+  EXPECT_EQ(which(step_timing(other.sketch.build())), "7 8 9 10 11 12 | 0 1 2* 3 4 5 6*");
+}
+
 TEST(StepTiming, leaves_out_a_last_mark_in_which_the_recording_ended) {
   Program program;
   program.mark(0, 0, 100);

@@ -11,12 +11,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
 #include "trace/trace.h"
 
 namespace telltale {
+
+// The annotation of a loader that makes an iterator and starts worker processes for it.
+inline constexpr std::string_view kStartOfWorkers = "DataLoader.__iter__";
 
 struct LoaderSetup {
   int workers = 0;

@@ -24,8 +24,6 @@ constexpr double kBusyWorkers = 0.6;
 // What others keep busy on a machine they would share with the program, if it had more to do.
 constexpr double kMostTakenByOthers = 0.5;
 
-constexpr std::string_view kStartOfWorkers = "DataLoader.__iter__";
-
 double mean_of(const std::vector<CounterSummary>& counters, std::string_view name, double otherwise) {
   const auto found = std::ranges::find(counters, name, &CounterSummary::name);
   return found == counters.end() ? otherwise : found->mean;
