@@ -24,6 +24,7 @@ from telltale._inject.telltale_attachment import WORKER, Attachment
 
 OWN_PAIR = "loader_work"
 WORKERS_PAIR = "worker_lines"
+WORKER_PAIR = "loader_worker"
 MOST_LINES = 20
 _PERIOD_NS = 1_000_000_000
 _PAIR_BYTES = 3900  # a pair holds no more
@@ -166,7 +167,10 @@ class LoaderWorkWatch:
         try:
             work = self._work
             if work is None or work.pid != os.getpid():  # or it is the parent's, before the fork
-                work = self._work = Work(_frames_outside() if self._worker() is not None else frozenset())
+                worker = self._worker()
+                work = self._work = Work(frozenset() if worker is None else _frames_outside())
+                if worker is not None:
+                    _recorder.metadata(WORKER_PAIR, str(worker))
             work.add(took_ns, processor_ns)
             now = time.perf_counter_ns()
             if now - work.told_ns >= _PERIOD_NS:

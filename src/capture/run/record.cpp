@@ -92,6 +92,7 @@ class Delivery {
     recording.operators = static_cast<std::uint64_t>(std::ranges::count(trace->events.kind, Kind::kOperator));
     recording.duration = trace->duration;
     if (trace->distributed && trace->distributed->rank) recording.rank = trace->distributed->rank;
+    recording.is_loader_worker = trace->metadata_named("loader_worker") != nullptr;
     return trace;
   }
 
@@ -117,10 +118,10 @@ class Delivery {
   }
 
   // Who ran operators before those who only started others, as launchers do; rank 0 before the others; else whoever did
-  // most.
+  // most. What a loader's worker does is known to the process that it works for.
   static bool is_better(const Recording& a, const Recording& b) {
     const auto worth = [](const Recording& each) {
-      return std::tuple(each.operators > 0, each.events > 0, each.rank == 0, each.events);
+      return std::tuple(each.operators > 0, each.events > 0, !each.is_loader_worker, each.rank == 0, each.events);
     };
     return worth(a) > worth(b);
   }

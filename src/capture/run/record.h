@@ -34,12 +34,14 @@ struct Recording {
   std::optional<std::int64_t> rank;
   std::uint64_t events = 0, operators = 0;  // 0 also where it was not read
   Nanoseconds duration = 0;
+  bool is_loader_worker = false;  // it makes batches for another process
 };
 
 struct Recorded {
   int exit_code = 0;                  // the command's, or what tells why there was none; 0 when it was stopped by us
   std::vector<Recording> recordings;  // when there are none, that and why has been said
-  std::size_t best = 0;               // of those with operators that of rank 0, or else the one with the most events
+  // Of those with operators, and that are no loader's worker, that of rank 0, or else the one with the most events.
+  std::size_t best = 0;
   std::shared_ptr<const Trace>
       trace;  // of the best one, where options.wants_trace asked for it and it can be read; or null
 };
