@@ -5,9 +5,11 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/first_step.h"
 #include "analysis/repetition.h"
 #include "analysis/requests.h"
 #include "analysis/robust_statistics.h"
+#include "trace/own_recordings.h"
 #include "trace/step_marks.h"
 
 namespace telltale {
@@ -88,8 +90,12 @@ std::string_view name_of(StepSource source) {
 
 FoundSteps found_steps(const Trace& trace) {
   const std::vector<Nanoseconds> ends = ends_of_optimizer(trace);
-  if (!trace.steps.empty() && !are_parts_of_steps(trace, ends.size()))
-    return {StepSource::kMarks, steps_of_marks(trace)};
+  const bool is_from_start = trace.metadata_named(kFromStart) != nullptr;
+  if (!trace.steps.empty() && !are_parts_of_steps(trace, ends.size())) {
+    std::vector<FoundStep> steps = steps_of_marks(trace);
+    if (is_from_start && steps.front().index == 0) settle_first_step(trace, steps);
+    return {StepSource::kMarks, std::move(steps)};
+  }
   if (ends.size() > 1) return {StepSource::kOptimizer, numbered(spans_between(ends))};
   if (ends.empty()) {
     if (const auto passes = served_passes(trace, SilentTime::kIsWork); !passes.empty())
@@ -99,7 +105,7 @@ FoundSteps found_steps(const Trace& trace) {
       return {StepSource::kPattern, numbered(passes)};
     if (const auto parts = parts_of_cold_pass(trace); !parts.empty()) return {StepSource::kParts, numbered(parts)};
   }
-  return {StepSource::kWhole, {{0, {0, trace.duration}}}};
+  return {StepSource::kWhole, {{0, {is_from_start ? start_of_work(trace) : 0, trace.duration}}}};
 }
 
 }  // namespace telltale

@@ -6,7 +6,8 @@
 //
 // A marked step lasts until the next mark begins, so that what a program does between marks belongs to the step before.
 // Where it does nothing for a while, as a server does between requests, the step ends with its mark, and what follows
-// lies between steps: see kPause.
+// lies between steps: see kPause. The first one of a program that was recorded from its start begins with its work:
+// see first_step.h.
 //
 // Pure and thread-safe; linear in events.
 #pragma once

@@ -13,6 +13,7 @@
 #include "answers/top.h"
 #include "answers/what_if.h"
 #include "report/json.h"
+#include "trace/own_recordings.h"
 
 namespace telltale::answers {
 namespace {
@@ -78,7 +79,8 @@ TEST(Analyze, takes_steps_around_a_pause_as_following_each_other_and_says_so) {
   // The first step of a pause does not count.
   EXPECT_EQ(answer->diagnosis.unobserved_ns, 2'000'000);
   EXPECT_EQ(answer->diagnosis.unrecorded_steps, 3);
-  EXPECT_EQ(lines_with(answer->terminal(kStyle), "The recorder paused for 4 steps to measure what recording costs"), 1);
+  EXPECT_EQ(lines_with(answer->terminal(kStyle), "The recorder paused for 4 steps, which show what recording costs"),
+            1);
 }
 
 TEST(WhatIf, takes_steps_around_a_pause_as_following_each_other) {

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "base/amounts.h"
+#include "trace/own_recordings.h"
 
 namespace telltale::answers {
 namespace {
 
-constexpr std::int64_t kWarmupSteps = 2;  // with the numbers 0 and 1
+constexpr std::int64_t kWarmupSteps = 2;
 constexpr std::ptrdiff_t kLeastLeft = 3;
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
@@ -66,9 +67,16 @@ std::string why_no_step(const Trace& trace, const StepChoice& choice) {
 
 SteadySteps steady_steps(const Trace& trace, const StepChoice& choice) {
   if (choice.range || trace.metadata_named(kFromStart) == nullptr) return {choice.range, {}};
-  const auto warmup = std::ranges::count_if(trace.steps, [](const Step& step) { return step.index < kWarmupSteps; });
-  if (warmup == 0 || std::ssize(trace.steps) - warmup < kLeastLeft) return {};
-  return {StepRange{.first = kWarmupSteps},
+  const std::vector<FoundStep> steps = steps_in(trace, {});
+  if (steps.size() < 2) return {};
+  // What comes before the first step may have a mark, though it is none: see settle_first_step().
+  const bool has_prelude = !trace.steps.empty() && trace.steps.front().index < steps.front().index;
+  const std::int64_t behind_warmup = kWarmupSteps + (has_prelude ? 1 : 0);
+  const auto is_warmup = [&](const FoundStep& step) { return step.index < behind_warmup; };
+  std::ptrdiff_t warmup = std::ranges::count_if(steps, is_warmup);
+  if (std::ssize(steps) - warmup < kLeastLeft) warmup = std::min<std::ptrdiff_t>(warmup, 1);
+  if (warmup == 0) return {};
+  return {StepRange{.first = steps[static_cast<std::size_t>(warmup)].index},
           warmup == 1 ? "The first step warms up and is left out; choose steps 0.. to include it."
                       : fmt::format("The first {} warm up and are left out; choose steps 0.. to include them.",
                                     counted(static_cast<double>(warmup), "step"))};
@@ -76,15 +84,27 @@ SteadySteps steady_steps(const Trace& trace, const StepChoice& choice) {
 
 namespace {
 
+constexpr std::size_t kMostListed = 4;
+
 std::string about_outliers(const StepTiming& timing) {
   std::vector<std::string> numbers, durations;
+  std::vector<Nanoseconds> taken;
   for (const StepSpan& step : timing.left_out) {
     if (!step.is_outlier) continue;
     numbers.push_back(std::to_string(step.index));
     durations.push_back(format_time(step.duration()));
+    taken.push_back(step.duration());
   }
   if (numbers.empty()) return {};
   const std::vector<StepSpan> all = all_steps(timing);
+  if (numbers.size() > kMostListed) {
+    const auto [least, most] = std::ranges::minmax(taken);
+    return fmt::format(
+        "{} steps from {} to {} take {} to {} where others take {}, and are left out; choose steps "
+        "{}..{} to include them.",
+        numbers.size(), numbers.front(), numbers.back(), format_time(least), format_time(most),
+        format_time(timing.median), all.front().index, all.back().index);
+  }
   const bool is_one = numbers.size() == 1;
   return fmt::format("{} {} {} {} where others take {}, and {} left out; choose steps {}..{} to include {}.",
                      is_one ? "Step" : "Steps", listed(numbers), is_one ? "takes" : "take", listed(durations),

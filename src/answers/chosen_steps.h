@@ -35,15 +35,12 @@ struct SteadySteps {
 };
 
 // The choice itself or, where nothing was chosen, all steps but the first two of a program that was recorded from its
-// start (its trace says so, see kFromStart): things are loaded, compiled and laid out in them. A trace that is left
-// with too few steps, or whose recorder says nothing, is looked at as a whole.
+// start (its trace says so, see kFromStart): things are loaded, compiled and laid out in them. Where that would leave
+// fewer than three, only the first is left out; a trace of a single step, or whose recorder says nothing, is looked at
+// as a whole.
 SteadySteps steady_steps(const Trace& trace, const StepChoice& choice);
 
 // What to say about steps that were left out though nobody asked for that; empty when there are none.
 std::string remark_on_left_out(const StepTiming& timing);
-
-// The name of the value in a trace's header that says that its recording began with the program, so that its first
-// steps warm up. Our recorder writes it (python/telltale/_capture/attach.py).
-inline constexpr std::string_view kFromStart = "telltale_from_start";
 
 }  // namespace telltale::answers

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/testing/trace_sketch.h"
+#include "trace/own_recordings.h"
 
 namespace telltale::answers {
 namespace {
@@ -63,9 +64,41 @@ TEST(SteadySteps, are_all_steps_of_a_part_that_begins_later) {
   EXPECT_EQ(steps.remark, "");
 }
 
-TEST(SteadySteps, are_all_steps_where_too_few_would_be_left) {
-  EXPECT_FALSE(steady_steps(trace_with_steps(0, 3), {}).range);
+TEST(SteadySteps, leave_out_only_the_first_where_few_would_be_left) {
+  for (const std::int64_t last : {1, 3}) {
+    const SteadySteps steps = steady_steps(trace_with_steps(0, last), {});
+    ASSERT_TRUE(steps.range);
+    EXPECT_EQ(steps.range->first, 1);
+    EXPECT_EQ(steps.remark, "The first step warms up and is left out; choose steps 0.. to include it.");
+  }
   EXPECT_FALSE(steady_steps(trace_with_steps(0, 0), {}).range);
+}
+
+TEST(SteadySteps, do_not_count_what_comes_before_the_first_as_one) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  sketch.trace().metadata = {{std::string(kFromStart), "\"true\""}};
+  sketch.event(thread, Kind::kAnnotation, "ProfilerStep#0", 0, 1000);
+  sketch.op(thread, "aten::uniform_", 900, 950);
+  for (Nanoseconds step = 1; step < 7; ++step) {
+    sketch.event(thread, Kind::kAnnotation, fmt::format("ProfilerStep#{}", step), step * 1000, step * 1000 + 1000);
+    sketch.op(thread, "aten::mm", step * 1000 + 10, step * 1000 + 800);
+  }
+  const SteadySteps steps = steady_steps(sketch.build(), {});
+  ASSERT_TRUE(steps.range);
+  EXPECT_EQ(steps.range->first, 3);
+  EXPECT_EQ(steps.remark, "The first 2 steps warm up and are left out; choose steps 0.. to include them.");
+}
+
+TEST(SteadySteps, leave_out_the_first_two_passes_of_a_program_that_marks_none) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  sketch.trace().metadata = {{std::string(kFromStart), "\"true\""}};
+  for (Nanoseconds pass = 0; pass < 8; ++pass)
+    sketch.event(thread, Kind::kModule, "nn.Module: Net_0", pass * 1000, pass * 1000 + 900);
+  const SteadySteps steps = steady_steps(sketch.build(), {});
+  ASSERT_TRUE(steps.range);
+  EXPECT_EQ(steps.range->first, 2);
 }
 
 TEST(SteadySteps, are_all_steps_of_a_trace_that_says_nothing_about_its_start) {
@@ -101,6 +134,14 @@ TEST(LeftOutSteps, are_told_with_what_they_take) {
       remark_on_left_out(timing_of({500, 300, 10, 10, 10, 10})),
       "Steps 4 and 5 take 500 ns and 300 ns where others take 10 ns, and are left out; choose steps 4..9 to include "
       "them.");
+}
+
+TEST(LeftOutSteps, are_told_in_short_where_there_are_many) {
+  std::vector<Nanoseconds> durations(20, 10);
+  for (std::size_t i = 0; i < 5; ++i) durations[i] = 500 - 10 * static_cast<Nanoseconds>(i);
+  EXPECT_EQ(remark_on_left_out(timing_of(durations)),
+            "5 steps from 4 to 8 take 460 ns to 500 ns where others take 10 ns, and are left out; choose steps 4..23 "
+            "to include them.");
 }
 
 // Four launches a step; the recorder is gone when so many kernels are done.

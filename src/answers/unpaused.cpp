@@ -16,7 +16,7 @@ UnpausedTrace unpaused(std::shared_ptr<const Trace> trace) {
   for (const UnrecordedStretch& stretch : unrecorded_steps(*trace))
     if (stretch.when == Unrecorded::kPaused) steps += stretch.took.size();
   return {std::make_shared<const Trace>(without_pauses(*trace)),
-          fmt::format("The recorder paused for {} to measure what recording costs; the analysis leaves them out.",
+          fmt::format("The recorder paused for {}, which show what recording costs; the analysis is about the others.",
                       counted(static_cast<double>(steps), "step"))};
 }
 

@@ -64,7 +64,7 @@ class Injection(RecordTest):
         lines = done.stdout.splitlines()
         self.assertEqual(lines[:3], ["start", "before", "torch None"])
         self.assertTrue(lines[3].startswith("after torch {"), lines)
-        self.assertIn('"schedule": {"active": 3, "repeat": 1, "skip_first": 0, "wait": 1, "warmup": 1}', lines[3])
+        self.assertIn('"schedule": {"active": 5, "repeat": 1, "skip_first": 0, "wait": 0, "warmup": 0}', lines[3])
         self.assertEqual(lines[4:], ["end"])
         self.assertEqual(os.listdir(self.runs), ["run.tell"])
         self.assertEqual((self.runs / "run.tell").read_bytes(), self.sample.read_bytes())

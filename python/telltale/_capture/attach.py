@@ -38,6 +38,7 @@ def after_torch(values: dict[str, Any]) -> None:
     from telltale import _recorder
     from telltale._capture.recording import Recording
     from telltale._capture.source import Wanted
+    from telltale._capture.work_start import when_work_begins
 
     told = Attachment(values)
     samples = not told.stacks and _recorder.can_read_stacks()
@@ -59,8 +60,8 @@ def after_torch(values: dict[str, Any]) -> None:
         own_file_after_fork=True,
         pauses=told.pauses and not told.memory,  # what is allocated in a pause may be freed behind it
     )
-    if not (told.schedule or told.seconds):
-        # Its first steps warm up, which src/answers/chosen_steps.h takes into account.
+    if not any((told.schedule or {}).get(name) for name in ("skip_first", "wait", "warmup")):
+        # What precedes the first step is recorded, and the first ones warm up: the analysis takes that into account.
         _recorder.metadata("telltale_from_start", "true")
     try:
         recording.start()
@@ -72,9 +73,14 @@ def after_torch(values: dict[str, Any]) -> None:
     # Children that multiprocessing forks leave without a word to atexit, but not without one to multiprocessing.
     multiprocessing.util.register_after_fork(recording, _stop_with_child)
     if told.seconds:
-        timer = threading.Timer(told.seconds, _stop)
-        timer.daemon = True
-        timer.start()
+        seconds = told.seconds
+        when_work_begins(lambda: _stop_after(seconds))
+
+
+def _stop_after(seconds: float) -> None:
+    timer = threading.Timer(seconds, _stop)
+    timer.daemon = True
+    timer.start()
 
 
 def _stop_with_child(_: Any) -> None:

@@ -72,13 +72,25 @@ EngineChoice chosen_engine(Engine wanted, bool has_gpu, const std::optional<fs::
           "the Python package telltale is not installed beside this program (TELLTALE_PYTHON can name its folder)"};
 }
 
+namespace {
+
+// By our adapter, the two steps before the N are recorded as well, and left out by the analysis as those of any
+// recording from the start: so a program whose steps nobody finds, or which has fewer, is recorded all the same.
+std::optional<Schedule> adapter_schedule(const RecordOptions& options) {
+  constexpr int kWarmupSteps = 2;
+  if (options.steps) return Schedule{.active = *options.steps + kWarmupSteps, .repeat = 1};
+  return options.schedule;
+}
+
+}  // namespace
+
 Attachment attachment_for(const RecordOptions& options, const OutputName& name, const EngineChoice& choice,
                           const fs::path& marks) {
   return {.engine = choice.engine == Engine::kKineto ? "kineto" : "telltale",
           .path = name.folder / (name.stem + "_%p.tell"),
           .package = choice.python,
           .marks = marks,
-          .schedule = schedule_of(options),
+          .schedule = choice.engine == Engine::kKineto ? schedule_of(options) : adapter_schedule(options),
           .seconds = options.seconds,
           .shapes = options.with_shapes,
           .stacks = options.with_stacks,

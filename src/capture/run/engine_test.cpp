@@ -34,7 +34,7 @@ TEST(ChosenEngine, steps_are_a_schedule) {
   const auto text = attachment_text(attachment_for(options, kName, {Engine::kTelltale, kPython, ""}, "/tmp/x"));
   const auto expected = nlohmann::json::parse(R"({
     "engine": "telltale", "path": "/runs/night_%p.tell", "package": "/opt/python", "marks": "/tmp/x",
-    "schedule": {"skip_first": 0, "wait": 1, "warmup": 1, "active": 5, "repeat": 1},
+    "schedule": {"skip_first": 0, "wait": 0, "warmup": 0, "active": 7, "repeat": 1},
     "seconds": null, "shapes": true, "stacks": false, "memory": false, "memory_limit": null,
     "pauses": true, "warmup": 2})");
   EXPECT_EQ(nlohmann::json::parse(text), expected);

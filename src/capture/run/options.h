@@ -37,7 +37,7 @@ struct RecordOptions {
   std::string output;          // a file or a folder; empty: a file in the current folder, named after the command
 };
 
-// --steps N is a schedule, too: one step is left alone, one warms up, N are recorded.
+// --steps N is a schedule, too: one step is left alone, one warms up, N are recorded. (Our adapter: see engine.cpp.)
 inline std::optional<Schedule> schedule_of(const RecordOptions& options) {
   if (options.steps) return Schedule{.wait = 1, .warmup = 1, .active = *options.steps, .repeat = 1};
   return options.schedule;
