@@ -165,6 +165,8 @@ std::vector<HostWork> host_work_by_event(const Trace& trace) {
   return work;
 }
 
+bool is_compiling(std::string_view name) { return contains_any(name, kCompilerParts) && !name.contains("Load"); }
+
 bool uses_framework(const Trace& trace) {
   return std::ranges::any_of(trace.events.kind, [](Kind kind) {
     return kind == Kind::kOperator || kind == Kind::kPython || kind == Kind::kModule;

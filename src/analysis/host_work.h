@@ -38,6 +38,8 @@ std::vector<HostWork> host_work_by_event(const Trace& trace);
 bool is_waiting_call(std::string_view api_call);
 // Calls that hand work to the device: cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch, cudaMemcpyAsync.
 bool is_launching_call(std::string_view api_call);
+// What a compiler does: torch.compile's or Triton's. Loading what was compiled is none of it.
+bool is_compiling(std::string_view name);
 
 // Whether a framework or Python tells what it does, by operators, modules or Python calls. In a trace without them,
 // what the host does has no names but those that its program gives to its scopes. Linear in events, but a trace of a

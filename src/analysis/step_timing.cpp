@@ -11,6 +11,7 @@
 #include "analysis/host_work.h"
 #include "analysis/names_where.h"
 #include "analysis/outlying_steps.h"
+#include "analysis/recompilation.h"
 #include "analysis/robust_statistics.h"
 #include "trace/loader_facts.h"
 
@@ -126,9 +127,14 @@ void keep_starts_of_epochs(const Trace& trace, std::vector<StepSpan>& steps) {
 
 void find_outliers(const Trace& trace, std::vector<StepSpan>& steps) {
   std::vector<Nanoseconds> durations;
-  for (const StepSpan& step : steps) durations.push_back(step.duration());
-  const std::vector<bool> is_outlier = outliers_among(durations);
-  for (std::size_t i = 0; i < steps.size(); ++i) steps[i].is_outlier = is_outlier[i];
+  std::vector<Interval> on_host;
+  for (const StepSpan& step : steps) {
+    durations.push_back(step.duration());
+    on_host.push_back(step.host);
+  }
+  const std::vector<bool> is_outlier = outliers_among(durations), compiles = compiling_steps(trace, on_host);
+  const bool recompiles = keeps_compiling(compiles);
+  for (std::size_t i = 0; i < steps.size(); ++i) steps[i].is_outlier = is_outlier[i] && !(recompiles && compiles[i]);
   if (is_stub(steps.back(), std::span(steps).first(steps.size() - 1))) steps.back().is_outlier = true;
   keep_starts_of_epochs(trace, steps);
 }

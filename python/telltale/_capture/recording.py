@@ -10,6 +10,7 @@ from typing import Any
 from telltale import _recorder
 from telltale._capture.adapter import Adapter, load_adapter
 from telltale._capture.code_paths import own_folder, path_prefixes
+from telltale._capture.compilations import CompilationWatch
 from telltale._capture.hooks import CollectionWatch, ModuleWatch
 from telltale._capture.loader_work import LoaderWorkWatch
 from telltale._capture.loaders import LoaderWatch
@@ -72,6 +73,7 @@ SOURCES: tuple[type[Source], ...] = (
     SampleWatch,
     OperatorWatch,
     CollectionWatch,
+    CompilationWatch,
     ModuleWatch,
     PythonCallWatch,
     LoaderWatch,

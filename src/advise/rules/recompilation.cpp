@@ -1,4 +1,6 @@
 // The compiler is still at work when the program should be in its stride.
+#include "analysis/recompilation.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,23 +14,17 @@ namespace {
 
 constexpr double kUncertainty = 0.1;
 
-// Kernels are loaded once each, whatever the shapes.
-bool is_loading(std::string_view name) { return name.find("Load") != std::string_view::npos; }
-
-// The first steps of a program compile, and so may a last batch that is smaller; one of several in the later half of
-// the recording is neither.
-bool goes_on(const Facts& facts, const std::vector<EventId>& compiling) {
-  const StepTiming& timing = facts.diagnosis.timing;
-  const auto is_late = [&](EventId call) {
-    return 2 * step_at(timing, facts.trace.events.start[call]) >= static_cast<int>(timing.steps.size());
-  };
-  return steps_with(facts, compiling) > 1 && std::ranges::any_of(compiling, is_late);
+bool goes_on(const Facts& facts) {
+  std::vector<Interval> steps;
+  for (const StepSpan& step : facts.diagnosis.timing.steps) steps.push_back(step.host);
+  return keeps_compiling(compiling_steps(facts.trace, steps));
 }
 
 std::vector<Finding> find(const Facts& facts) {
+  if (!goes_on(facts)) return {};
   std::vector<EventId> compiling = covering_calls(facts, HostWork::kCompilation);
-  std::erase_if(compiling, [&](EventId call) { return is_loading(facts.trace.name(call)); });
-  if (!goes_on(facts, compiling)) return {};
+  std::erase_if(compiling, [&](EventId call) { return !is_compiling(facts.trace.name(call)); });
+  if (compiling.empty()) return {};
   Edit edit = facts.unobserved;
   for (const EventId call : compiling) edit.scale_subtree(facts.trace, facts.launched, call, 0, 0);
   const Nanoseconds likely = facts.saved_by(edit);
@@ -54,8 +50,8 @@ std::vector<Finding> find(const Facts& facts) {
 
 Rule rules::recompilation() {
   return {{.title = "Compilation in the middle of the run",
-           .looks_for = "Work of torch.compile's or Triton's compiler in several steps, at least one of them in the "
-                        "second half of the recording.",
+           .looks_for = "Work of torch.compile's or Triton's compiler in three steps behind those that warm up, or in "
+                        "two of which one is in the second half of the recording.",
            .needs = "CPU activities; no stacks are needed.",
            .saving = "The steps are replayed without the compilation.",
            .held = "Predicted and measured savings, in percent of the step: 98 and 100 (compiled_for_every_length).",
