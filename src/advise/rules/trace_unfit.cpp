@@ -5,17 +5,24 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "advise/rule.h"
 #include "analysis/device_maker.h"
+#include "analysis/robust_statistics.h"
 #include "base/amounts.h"
+#include "trace/own_recordings.h"
 
 namespace telltale {
 namespace {
 
-// Standard deviation of the steps as a share of their mean: healthy programs had 0.17 at most, over three steps.
-constexpr double kLargestVariation = 0.25;
+// By how much of itself a usual step may be off: the spread of the steps over the root of their number. Healthy
+// programs had 0.1 at most, over three steps. Steps of a loader with workers are short and long by nature; over many of
+// them the usual one is known all the same.
+constexpr double kLargestError = 0.15;
+constexpr double kDeviationsOfMedian = 1.4826;  // a standard deviation, by the median deviation of normal values
+constexpr std::size_t kEnoughSteps = 20;
 constexpr double kLargestShareWithoutWork = 0.05;
 // A device that is behind has work of the steps before the recording: up to a third in healthy traces.
 constexpr double kLargestShareWithoutLaunch = 0.5;
@@ -78,30 +85,27 @@ void add_missing_records(const Facts& facts, std::vector<std::string>& reasons) 
   if (facts.trace.anomalies.count(Anomaly::kDamagedChunk) > 0) reasons.emplace_back("parts of the file are damaged");
 }
 
-double variation_of(const std::vector<StepSpan>& steps) {
-  double sum = 0, squares = 0;
-  for (const StepSpan& step : steps) {
-    const auto taken = static_cast<double>(std::max(step.host.length(), step.device_busy));
-    sum += taken;
-    squares += taken * taken;
-  }
-  const auto count = static_cast<double>(steps.size());
-  const double mean = sum / count;
-  return mean <= 0 ? 0 : std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean;
+// How far steps are from the usual one, as a share of it; single ones that are far out do not count.
+double spread_of(const std::vector<StepSpan>& steps) {
+  std::vector<Nanoseconds> taken, deviations;
+  for (const StepSpan& step : steps) taken.push_back(std::max(step.host.length(), step.device_busy));
+  const Nanoseconds usual = median(taken);
+  for (const Nanoseconds each : taken) deviations.push_back(std::abs(each - usual));
+  return usual <= 0 ? 0 : kDeviationsOfMedian * static_cast<double>(median(deviations)) / static_cast<double>(usual);
 }
 
 void add_doubts_about_steps(const Facts& facts, std::vector<std::string>& reasons) {
   if (!facts.diagnosis.is_about_steps) return;
   const StepTiming& timing = facts.diagnosis.timing;
-  const double variation = variation_of(timing.steps);
+  const double spread = spread_of(timing.steps);
   if (timing.source == StepSource::kWhole)
     reasons.emplace_back("it marks no steps, and nothing in it repeats");
   else if (timing.source == StepSource::kParts)
     reasons.emplace_back("it has a single pass, which warms up");
   else if (timing.steps.size() < 2)
     reasons.emplace_back("it has only one step");
-  else if (variation > kLargestVariation)
-    reasons.push_back(fmt::format("its steps vary by {}", format_percent(100 * variation)));
+  else if (spread / std::sqrt(facts.steps()) > kLargestError)
+    reasons.push_back(fmt::format("its {} steps vary by {}", timing.steps.size(), format_percent(100 * spread)));
 }
 
 // What torch's profiler calls the device.
@@ -114,15 +118,27 @@ std::string_view device_activity(const Trace& trace) {
   return "PrivateUse1";
 }
 
+// Never what was done already: a recording from the start has all steps that the program took.
+Fix fix_for_our_recording(const Facts& facts) {
+  if (facts.trace.anomalies.count(Anomaly::kDroppedEvents) > 0)
+    return {"other", "Record again with more memory, so that nothing is dropped.",
+            "+ telltale record --memory-limit 256M -- python program.py"};
+  if (facts.diagnosis.timing.source == StepSource::kWhole)
+    return {"other", "Mark the steps, so that the recorder finds them.",
+            "+ with torch.profiler.record_function(\"step\"):\n      step(batch)"};
+  if (facts.trace.metadata_named(kFromStart) != nullptr)
+    return {"other", "Let the program take more steps, all of one kind, on an otherwise idle machine.", ""};
+  return {"other", "Record more steps, on an otherwise idle machine.",
+          fmt::format("+ telltale record --steps {} -- python program.py",
+                      std::max(kEnoughSteps, 2 * facts.diagnosis.timing.steps.size()))};
+}
+
 Fix fix_for(const Facts& facts) {
   if (!facts.diagnosis.is_about_steps) {
     return {"other", "Record again with more memory, or with a policy that waits, so that nothing is dropped.",
             "+ options.memory_limit = 256 << 20;\n+ options.policy = TELLTALE_POLICY_BLOCK;"};
   }
-  if (facts.trace.format == "tell") {
-    return {"other", "Record again: more steps, all of one kind, on an otherwise idle machine.",
-            "+ telltale record --steps 20 -- python program.py"};
-  }
+  if (facts.trace.format == "tell") return fix_for_our_recording(facts);
   return {"other", "Record again, to the end: a few steps of warm-up, then at least three that are alike.",
           fmt::format("+ activities = [ProfilerActivity.CPU, ProfilerActivity.{}]\n"
                       "+ with profile(activities=activities, schedule=schedule(wait=1, warmup=3, active=3)) as prof:\n"
@@ -148,8 +164,9 @@ std::vector<Finding> find(const Facts& facts) {
 Rule rules::trace_unfit() {
   return {{.title = "A trace that cannot be trusted",
            .looks_for = fmt::format("Kernel launches without GPU work, dropped records, events that could not be read, "
-                                    "no steps or only one, or steps that vary by more than {:.0f} %.",
-                                    100 * kLargestVariation),
+                                    "no steps or only one, or steps that vary so much that the usual one is not known "
+                                    "within {:.0f} %.",
+                                    100 * kLargestError),
            .needs = "Nothing.",
            .saving = "None: it tells how far the others can be trusted.",
            .held = "Predicts no time.",

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "advise/testing/advise_sketch.h"
+#include "trace/own_recordings.h"
 
 namespace telltale {
 namespace {
@@ -36,9 +37,22 @@ TEST(TraceUnfitRule, costs_trust_and_no_time) {
 }
 
 TEST(TraceUnfitRule, tells_of_steps_that_vary) {
-  // 10 and 20 ms: 5 from their mean of 15.
+  // 10 and 20 ms: each 5 from the median of 15, which is 1.4826 * 33 % = 49 %; over the root of 2 that is 35.
   EXPECT_EQ(what_is_wrong(program_of({10 * kMillisecond, 20 * kMillisecond}).build()),
-            "Take all numbers with care: its steps vary by 33 %.");
+            "Take all numbers with care: its 2 steps vary by 49 %.");
+}
+
+TEST(TraceUnfitRule, takes_many_steps_that_are_short_and_long_by_turns_as_they_are) {
+  std::vector<Nanoseconds> steps;
+  for (int i = 0; i < 6; ++i) steps.insert(steps.end(), {10 * kMillisecond, 20 * kMillisecond});
+  // 49 % over the root of 12 is 14.
+  EXPECT_EQ(what_is_wrong(program_of(steps).build()), "");
+}
+
+TEST(TraceUnfitRule, does_not_mind_single_steps_that_are_far_out) {
+  std::vector<Nanoseconds> steps(12, 10 * kMillisecond);
+  steps[4] = steps[9] = 90 * kMillisecond;
+  EXPECT_EQ(what_is_wrong(program_of(steps).build()), "");
 }
 
 TEST(TraceUnfitRule, says_how_to_record_again_with_what_recorded) {
@@ -49,6 +63,11 @@ TEST(TraceUnfitRule, says_how_to_record_again_with_what_recorded) {
   EXPECT_NE(findings_of(trace, kRule).at(0).fix.code.find("ProfilerActivity.MTIA"), std::string::npos);
   trace.format = "tell";
   EXPECT_EQ(findings_of(trace, kRule).at(0).fix.code, "+ telltale record --steps 20 -- python program.py");
+  // All steps that the program took have been recorded.
+  trace.metadata = {{std::string(kFromStart), "\"true\""}};
+  EXPECT_EQ(findings_of(trace, kRule).at(0).fix.code, "");
+  trace.anomalies.add_many(Anomaly::kDroppedEvents, 800, 0, "for want of memory");
+  EXPECT_EQ(findings_of(trace, kRule).at(0).fix.code, "+ telltale record --memory-limit 256M -- python program.py");
 }
 
 TEST(TraceUnfitRule, tells_of_launches_without_kernels) {
