@@ -217,6 +217,27 @@ class LaunchQueue(Struct):
 
 
 @dataclass(frozen=True)
+class BlindRule(Struct):
+    """A rule that could not look at the trace."""
+    rule: str
+    """Its id."""
+    lacks: tuple[str, ...]
+    """What it cannot do without: ``shapes``, ``stacks``, ``memory``, ``modules``, ``collections``, or ``steps`` where
+    there are fewer than three."""
+
+
+@dataclass(frozen=True)
+class Look(Struct):
+    """Which rules had what they need."""
+    rules: int
+    """How many looked; those that do not apply, as to a trace without a GPU, aside."""
+    blind: tuple[BlindRule, ...]
+    """Those that could not look."""
+    remedy: str | None
+    """What lets them look next time, in the words of whoever recorded."""
+
+
+@dataclass(frozen=True)
 class FindingPart(Struct):
     """What another rule found that the fix of a finding mends as well."""
     rule: str
@@ -439,6 +460,8 @@ class StepSummary(Struct):
     """How it is known: ``measured``, ``estimated``, or ``recorded`` where recording cost nothing."""
     unrecorded_steps: int
     """Over how many unrecorded steps it was measured; 0 where it was not."""
+    slowdown_percent: float
+    """How much slower recording made the step: by how much of ``unobserved_ns`` the two differ."""
     observer_percent: float
     """By how much of ``mean_ns`` the two differ."""
     source: str
@@ -497,6 +520,8 @@ class Diagnosis(PageStruct):
     """Device work by name and class, the 100 rows of most time."""
     findings: tuple[Finding, ...]
     """What would help, by falling ``saving.likely_ns``; those about memory and trust come last."""
+    look: Look
+    """Which rules looked, and which could not: their silence says nothing."""
     remarks: tuple[str, ...]
     """Sentences: what a reader should know before trusting the rest."""
     queue: LaunchQueue

@@ -18,12 +18,13 @@
 #include "replay/edit.h"
 #include "replay/observer_fit.h"
 #include "replay/step_graph.h"
+#include "trace/own_recordings.h"
 
 namespace telltale {
 namespace {
 
 DiagnosedTrace diagnosed(const Trace& trace) {
-  DiagnosedTrace seen{trace.events.size(), trace.duration, {}, {}};
+  DiagnosedTrace seen{trace.events.size(), trace.duration, {}, {}, trace.metadata_named(kAskedFor) != nullptr};
   for (const Device& device : trace.devices) seen.devices.push_back(device.name);
   for (const AnomalyCount& each : trace.anomalies.troubles()) seen.anomalies.push_back({each.anomaly, each.count});
   return seen;
@@ -183,6 +184,11 @@ std::string_view name_of(UnobservedSource source) {
   return "recorded";
 }
 
+double Diagnosis::slowdown_percent() const {
+  if (unobserved_ns <= 0) return 0;
+  return std::max(0.0, 100.0 * static_cast<double>(recorded_ns - unobserved_ns) / static_cast<double>(unobserved_ns));
+}
+
 double Diagnosis::observer_percent() const {
   if (recorded_ns <= 0) return 0;
   return std::max(0.0, 100.0 * static_cast<double>(recorded_ns - unobserved_ns) / static_cast<double>(recorded_ns));
@@ -211,6 +217,8 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   diagnosis.is_about_steps = is_about_steps(trace, diagnosis);
   describe_host(trace, diagnosis);
   diagnosis.strip = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work);
+
+  diagnosis.look = looked_at(trace, diagnosis, options.rules);
 
   const StepGraph graph(trace, diagnosis.timing, host_work);
   find_unobserved_step(trace, graph, diagnosis);

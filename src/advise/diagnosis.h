@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "advise/finding.h"
+#include "advise/needs.h"
 #include "analysis/breakdown.h"
 #include "analysis/communication.h"
 #include "analysis/copy_summary.h"
@@ -38,6 +39,7 @@ struct DiagnosedTrace {
   Nanoseconds duration_ns = 0;
   std::vector<std::string> devices;  // their names; empty where the file does not say
   std::vector<AnomalyTally> anomalies;
+  bool is_ours = false;  // recorded from a framework by our own recorder
 };
 
 struct DeviceUse {
@@ -88,8 +90,12 @@ struct Diagnosis {
   std::vector<CounterSummary> counters;
   StepStrip strip;                   // a typical step as a picture
   std::vector<Finding> findings;     // by falling likely saving; those of memory and trust after those of time
+  Look look;                         // which rules had what they need
   std::vector<std::string> remarks;  // what a reader should know before trusting the rest, as sentences
 
+  // How much longer the recorded step is than the unobserved one, in percent of that; never negative. What people mean
+  // when they ask what recording costs.
+  double slowdown_percent() const;
   // How much of the recorded step was the profiler's own, in percent; never negative.
   double observer_percent() const;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "advise/rule.h"
 
@@ -40,6 +41,24 @@ TEST(Rules, say_what_they_are_about_what_they_need_and_what_they_compute) {
     EXPECT_TRUE(is_sentence(info.saving)) << info.id;
     EXPECT_TRUE(is_sentence(info.held)) << info.id;
     EXPECT_NE(rule.find, nullptr) << info.id;
+  }
+}
+
+// The first clause of a rule's needs says what it cannot do without; what follows only helps.
+TEST(Rules, say_in_words_what_they_cannot_do_without) {
+  constexpr std::pair<Need, std::string_view> kWords[] = {
+      {Need::kDevice, "CUDA"},   {Need::kDevice, "GPU"},
+      {Need::kShapes, "hapes"},  {Need::kStacks, "tacks"},
+      {Need::kMemory, "emory"},  {Need::kModules, "odules"},
+      {Need::kSteps, "or more"}, {Need::kCollections, "marks collections"},
+  };
+  for (const RuleInfo& info : rule_infos()) {
+    const std::string_view first = std::string_view(info.needs).substr(0, info.needs.find_first_of(";."));
+    std::set<Need> said, flagged;
+    for (const auto& [need, word] : kWords)
+      if (first.contains(word)) said.insert(need);
+    for (const Alternatives& any : info.cannot_do_without) flagged.insert(any.begin(), any.end());
+    EXPECT_EQ(said, flagged) << info.id << ": " << info.needs;
   }
 }
 

@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "cli/size_text.h"
 #include "cli/trace_source.h"
+#include "report/analyze_words.h"
 
 namespace telltale::cli {
 namespace {
@@ -40,15 +41,20 @@ std::string why_not(const capture::RecordOptions& options) {
 
 // ---- Afterwards: the diagnosis, and where everything is ----
 
-void print_diagnosis(const Recorded& recorded) {
+// Returns what recording cost, as a sentence without its beginning and end; empty when there is no diagnosis.
+std::string print_diagnosis(const Recorded& recorded) {
   const int descriptor = isatty(STDOUT_FILENO) != 0 ? STDOUT_FILENO : STDERR_FILENO;
   answers::AnalyzeRequest request;
   request.source.path = shown(recorded.recordings[recorded.best].path);
   request.source.trace = recorded.trace;
   const auto answer = answers::analyze(request);
-  if (!answer) return say(to_string(answer.error()));
+  if (!answer) {
+    say(to_string(answer.error()));
+    return {};
+  }
   const auto printed = print("\n" + answer->terminal(output_style(descriptor)), descriptor);
   if (!printed) say(to_string(printed.error()));
+  return recording_cost_text(answer->diagnosis);
 }
 
 std::string size_of(const Recording& recording) {
@@ -86,10 +92,12 @@ void say_what_next(const Recording& best) {
 void present(const Recorded& recorded) {
   const Recording& best = recorded.recordings[recorded.best];
   const bool is_empty = recorded.trace && best.events == 0;
-  if (recorded.trace && !is_empty) print_diagnosis(recorded);
+  std::string cost;
+  if (recorded.trace && !is_empty) cost = print_diagnosis(recorded);
   std::cerr << '\n';
   say_where(recorded);
   if (is_empty) return say("the recording is empty: no operator ran while it was made");
+  if (!cost.empty()) say(cost);
   say_what_next(best);
 }
 
@@ -113,13 +121,12 @@ Result<ExitCode> record(capture::RecordOptions options, const GlobalOptions& glo
 // ---- Words ----
 
 void declare_schedule(CLI::App& app, capture::RecordOptions& options) {
-  const auto steps =
-      app.add_option("--steps", options.steps, "Record N steps, after skipping one and warming up for one")
-          ->check(CLI::Range(1, kMostSteps))
-          ->type_name("N");
+  const auto steps = app.add_option("--steps", options.steps, "Record N steps, after two that warm up")
+                         ->check(CLI::Range(1, kMostSteps))
+                         ->type_name("N");
   const auto seconds = app.add_option("--seconds", options.seconds,
-                                      "Record S seconds, from the import of torch (telltale) or the first operator "
-                                      "(kineto)")
+                                      "Record S seconds of work, from the first call of a module (telltale) or the "
+                                      "first operator (kineto)")
                            ->check(CLI::Range(0.001, 1e6))
                            ->excludes(steps)
                            ->type_name("S");

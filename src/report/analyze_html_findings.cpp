@@ -95,7 +95,7 @@ std::string finding_item(const Finding& finding, std::size_t number, double wide
 
 std::string findings_section(const Diagnosis& diagnosis, const Trace& trace) {
   if (diagnosis.findings.empty() && !diagnosis.is_about_steps) return {};
-  if (diagnosis.findings.empty()) return section("findings", "What would help", kNothingFound, "");
+  if (diagnosis.findings.empty()) return section("findings", "What would help", nothing_found_text(diagnosis), "");
   double widest = 1;
   for (const Finding& finding : diagnosis.findings) {
     widest = std::max(widest, finding.saving.high_percent);

@@ -139,7 +139,7 @@ std::string analyze_markdown(const Diagnosis& diagnosis, const Trace& trace) {
                   diagnosis.is_about_steps ? headline_text(diagnosis) : markdown_escaped(headline_text(diagnosis)));
   text += diagnosis.is_about_steps ? breakdown_table(diagnosis) : activity_tables(diagnosis);
   if (diagnosis.findings.empty()) {
-    if (diagnosis.is_about_steps) text += fmt::format("\n{}\n", kNothingFound);
+    if (diagnosis.is_about_steps) text += fmt::format("\n{}\n", nothing_found_text(diagnosis));
   } else {
     text += findings_table(diagnosis);
   }

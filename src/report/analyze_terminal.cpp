@@ -283,6 +283,7 @@ std::string footer(const Diagnosis& diagnosis, const TextStyle& style) {
     for (const Finding& finding : diagnosis.findings) rules += (rules.empty() ? "" : ", ") + finding.rule;
     text += paragraph("How each saving is computed: telltale analyze --explain RULE, here " + rules + '.', "", style);
   }
+  if (const std::string look = look_text(diagnosis.look); !look.empty()) text += paragraph("Note: " + look, "", style);
   for (const std::string& remark : diagnosis.remarks) text += paragraph("Note: " + remark, "", style);
   return text.empty() ? text : '\n' + style.faint(text);
 }
@@ -295,7 +296,8 @@ std::string analyze_text(const Diagnosis& diagnosis, const Trace&, const TextSty
                      (diagnosis.is_about_steps ? breakdown_of(diagnosis, style) : activity_text(diagnosis, style));
   std::size_t number = 0;
   for (const Finding& finding : diagnosis.findings) text += finding_lines(finding, ++number, style);
-  if (diagnosis.findings.empty() && diagnosis.is_about_steps) text += '\n' + paragraph(kNothingFound, "", style);
+  if (diagnosis.findings.empty() && diagnosis.is_about_steps)
+    text += '\n' + paragraph(nothing_found_text(diagnosis), "", style);
   return text + footer(diagnosis, style);
 }
 

@@ -30,8 +30,8 @@ std::size_t count_of(const std::string& text, std::string_view part) {
 TEST(AnalyzeText, answers_on_the_first_screen) {
   const std::string expected = R"(train.json.gz · NVIDIA H200 · 3 steps
 A step takes about 48.5 ms unprofiled (44.1 to 52.0 ms; 58.0 ms as recorded:
-profiling cost 16 %). The GPU is busy 71 % of the recorded step, mostly with
-matmul; otherwise it waits, mostly for the host to launch work.
+recording made it 20 % slower). The GPU is busy 71 % of the recorded step,
+mostly with matmul; otherwise it waits, mostly for the host to launch work.
 
   ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇░░░░░░░░░░░░░░░░░░░░░░
   matmul 31 · attention 22 · elementwise 11 · other 7
@@ -197,7 +197,7 @@ TEST(ActivityText, says_how_many_rows_are_left_out) {
 }
 
 TEST(RuleText, tells_what_a_rule_looks_for_and_how_well_it_held) {
-  const RuleInfo rule = {"host_sync", "The host waits", "Waits.", "Nothing.", "Replay.", "Within 5 points."};
+  const RuleInfo rule = {"host_sync", "The host waits", "Waits.", "Nothing.", {}, "Replay.", "Within 5 points."};
   EXPECT_EQ(rule_text(rule, {}),
             "host_sync\nThe host waits\n\nLooks for\n  Waits.\n\nNeeds\n  Nothing.\n\nSaving\n  Replay.\n\n"
             "How well it held\n  Within 5 points.\n");

@@ -57,6 +57,9 @@ const BreakdownPart* largest(const std::vector<BreakdownPart>& parts) {
   return at == parts.end() ? nullptr : &*at;
 }
 
+// So that sentences must say which of the two they are about.
+bool is_much_longer_as_recorded(const Diagnosis& diagnosis) { return diagnosis.slowdown_percent() >= kWorthSaying; }
+
 // "44.1 to 52.0 ms; ", without the unit twice where both have the same; empty where they are the same.
 std::string range_text(Nanoseconds low, Nanoseconds high) {
   const std::string from = format_time(low), to = format_time(high);
@@ -66,19 +69,22 @@ std::string range_text(Nanoseconds low, Nanoseconds high) {
   return fmt::format("{} to {}; ", shares_unit ? from.substr(0, unit) : from, to);
 }
 
-// The unobserved step, and what is known of it: "about 48.5 ms unprofiled (44.1 to 52.0 ms; 58.0 ms as recorded)".
+// "20 % slower", or "no slower".
+std::string slowdown_text(const Diagnosis& diagnosis) {
+  const double slowdown = diagnosis.slowdown_percent();
+  return slowdown < kWorthSaying ? "no slower" : format_percent(slowdown) + " slower";
+}
+
+// The unobserved step, and what is known of it: "about 48.5 ms unprofiled (44.1 to 52.0 ms; 58.0 ms as recorded:
+// recording made it 20 % slower)". What was measured is always said; an estimate of next to nothing is not.
 std::string step_text(const Diagnosis& diagnosis) {
   const std::string time = format_time(diagnosis.unobserved_ns), recorded = format_time(diagnosis.recorded_ns);
-  const double observer = diagnosis.observer_percent();
-  const std::string cost = observer < kWorthSaying
-                               ? std::string()
-                               : fmt::format("{} as recorded: profiling cost {}", recorded, format_percent(observer));
-  if (diagnosis.unobserved_source == UnobservedSource::kMeasured) {
-    const std::string over = fmt::format("{}, measured over {}", time,
-                                         counted(static_cast<double>(diagnosis.unrecorded_steps), "unrecorded step"));
-    return cost.empty() ? over : fmt::format("{} ({})", over, cost);
-  }
-  if (cost.empty()) return time;
+  const std::string cost = fmt::format("{} as recorded: recording made it {}", recorded, slowdown_text(diagnosis));
+  if (diagnosis.unobserved_source == UnobservedSource::kMeasured)
+    return fmt::format("{}, measured over {} ({})", time,
+                       counted(static_cast<double>(diagnosis.unrecorded_steps), "unrecorded step"), cost);
+  if (diagnosis.trace.is_ours) return fmt::format("{} as recorded; what recording cost was not measured", recorded);
+  if (diagnosis.slowdown_percent() < kWorthSaying) return time;
   const std::string range = range_text(diagnosis.unobserved_low_ns, diagnosis.unobserved_high_ns);
   return fmt::format("about {} unprofiled ({}{})", time, range, cost);
 }
@@ -105,7 +111,7 @@ std::string device_sentence(const Diagnosis& diagnosis) {
     return fmt::format("The GPU is always busy{} ({}).", mostly, format_percent(work == nullptr ? 0 : work->percent));
   }
   const std::string busy = format_percent(breakdown.busy_percent());
-  const std::string_view whole = diagnosis.observer_percent() >= kWorthSaying ? "the recorded step" : "it";
+  const std::string_view whole = is_much_longer_as_recorded(diagnosis) ? "the recorded step" : "it";
   const std::string waits = fmt::format("otherwise it waits, mostly {}", waits_for(std::get<HostWork>(cause->what)));
   if (breakdown.busy_percent() < 50) {
     return fmt::format("The GPU is busy only {} of {}; {} ({}).", busy, whole, waits, format_percent(cause->percent));
@@ -134,6 +140,28 @@ std::string device_names(const Diagnosis& diagnosis) {
     text += (text.empty() ? "" : ", ") + (count == 1 ? name : fmt::format("{} × {}", count, name));
   }
   return text.empty() ? "no GPU" : text;
+}
+
+constexpr std::size_t kMostTitles = 4;
+
+// "memory that grows"; "CUDA graphs" stays.
+std::string in_sentence(std::string title) {
+  const bool is_word = title.size() > 1 && title[1] >= 'a' && title[1] <= 'z';
+  if ((is_word || title.starts_with("A ")) && !title.starts_with("Python") && title.front() >= 'A' &&
+      title.front() <= 'Z')
+    title.front() += 'a' - 'A';
+  return title;
+}
+
+// "Recorded without stacks and memory, and with fewer than 3 steps"
+std::string lacking_text(const std::vector<Need>& lacking) {
+  std::vector<std::string> unrecorded;
+  for (const Need need : lacking)
+    if (need != Need::kSteps) unrecorded.emplace_back(name_of(need));
+  const bool lacks_steps = unrecorded.size() < lacking.size();
+  if (unrecorded.empty()) return fmt::format("With fewer than {} steps", kStepsNeeded);
+  return fmt::format("Recorded without {}{}", listed(unrecorded),
+                     lacks_steps ? fmt::format(", and with fewer than {} steps", kStepsNeeded) : std::string());
 }
 
 const SpanLatency* request_of(const Diagnosis& diagnosis) {
@@ -255,6 +283,14 @@ Headline headline(const Diagnosis& diagnosis) {
                                         : host_sentence(diagnosis)};
 }
 
+std::string recording_cost_text(const Diagnosis& diagnosis) {
+  if (!diagnosis.is_about_steps || diagnosis.recorded_ns <= 0) return {};
+  if (diagnosis.unobserved_source != UnobservedSource::kMeasured)
+    return "what recording cost was not measured: too few steps ran unrecorded";
+  return fmt::format("recording made steps {} than the {} that ran unrecorded", slowdown_text(diagnosis),
+                     format_count(diagnosis.unrecorded_steps));
+}
+
 std::string headline_text(const Diagnosis& diagnosis) {
   const Headline parts = headline(diagnosis);
   return parts.filling.empty() ? parts.step : parts.step + ' ' + parts.filling;
@@ -263,7 +299,7 @@ std::string headline_text(const Diagnosis& diagnosis) {
 std::string breakdown_caption(const Diagnosis& diagnosis) {
   const std::string time = format_time(diagnosis.breakdown.step);
   if (!diagnosis.breakdown.has_device) return fmt::format("{} of the busiest thread", time);
-  const std::string_view recorded = diagnosis.observer_percent() >= kWorthSaying ? ", as recorded" : "";
+  const std::string_view recorded = is_much_longer_as_recorded(diagnosis) ? ", as recorded" : "";
   const std::string device = diagnosis.devices.size() < 2
                                  ? std::string()
                                  : fmt::format(", on GPU {}, the busiest", diagnosis.breakdown.device);
@@ -306,8 +342,30 @@ std::string also_explains_text(const Finding& finding) {
   return text.empty() ? text : "Also explains: " + text + '.';
 }
 
+std::string nothing_found_text(const Diagnosis& diagnosis) {
+  const Look& look = diagnosis.look;
+  if (look.rules == 0) return std::string(kNothingFound);
+  std::string text(kNothingFound.substr(0, kNothingFound.size() - 1));
+  text += fmt::format("; {} looked", counted(static_cast<double>(look.rules), "rule"));
+  if (!look.blind.empty()) text += fmt::format(" and {} could not", look.blind.size());
+  return text + '.';
+}
+
+std::string look_text(const Look& look) {
+  if (look.blind.empty()) return {};
+  std::vector<std::string> titles;
+  for (const BlindRule& rule : look.blind) titles.push_back(in_sentence(rule.title));
+  const std::size_t left = titles.size() > kMostTitles ? titles.size() - kMostTitles : 0;
+  titles.resize(titles.size() - left);
+  if (left > 0) titles.push_back(fmt::format("{} more", left));
+  std::string text = fmt::format("{}: {} could not look ({}).", lacking_text(look.lacking),
+                                 counted(static_cast<double>(look.blind.size()), "rule"), listed(titles));
+  if (look.remedy.empty()) return text;
+  return fmt::format("{} To let {} look: {}.", text, look.blind.size() == 1 ? "it" : "them", look.remedy);
+}
+
 std::string remarks_text(const Diagnosis& diagnosis) {
-  std::string text;
+  std::string text = look_text(diagnosis.look);
   for (const std::string& remark : diagnosis.remarks) text += (text.empty() ? "" : " ") + remark;
   return text;
 }

@@ -29,6 +29,10 @@ struct Headline {
 Headline headline(const Diagnosis& diagnosis);
 std::string headline_text(const Diagnosis& diagnosis);  // both, on one line
 
+// "recording made steps 23 % slower than the 12 that ran unrecorded", for a line of its own; empty where the
+// diagnosis is not about steps.
+std::string recording_cost_text(const Diagnosis& diagnosis);
+
 // What the bar of the breakdown divides: "a step of 58.0 ms, as recorded".
 std::string breakdown_caption(const Diagnosis& diagnosis);
 
@@ -51,6 +55,12 @@ std::string also_explains_text(const Finding& finding);
 inline constexpr std::string_view kSavingsOverlap =
     "Each saving is what that fix alone would buy; savings overlap and do not add up.";
 inline constexpr std::string_view kNothingFound = "No rule found anything whose fix would save time or memory.";
+
+// The same, and how many rules looked: "No rule found anything …; 25 rules looked and 3 could not."
+std::string nothing_found_text(const Diagnosis& diagnosis);
+
+// Which rules could not look, why, and what to record to let them; empty when all that apply could.
+std::string look_text(const Look& look);
 
 // What a reader should know before trusting the rest, as one paragraph; empty when there is nothing.
 std::string remarks_text(const Diagnosis& diagnosis);

@@ -11,11 +11,11 @@ namespace telltale {
 namespace {
 
 TEST(Headline, says_how_long_a_step_takes_and_what_fills_it) {
-  EXPECT_EQ(
-      headline_text(sample_diagnosis().diagnosis),
-      "A step takes about 48.5 ms unprofiled (44.1 to 52.0 ms; 58.0 ms as recorded: profiling cost 16 %). The GPU is "
-      "busy 71 % of the recorded step, "
-      "mostly with matmul; otherwise it waits, mostly for the host to launch work.");
+  EXPECT_EQ(headline_text(sample_diagnosis().diagnosis),
+            "A step takes about 48.5 ms unprofiled (44.1 to 52.0 ms; 58.0 ms as recorded: recording made it 20 % "
+            "slower). The GPU is "
+            "busy 71 % of the recorded step, "
+            "mostly with matmul; otherwise it waits, mostly for the host to launch work.");
 }
 
 TEST(Headline, says_what_an_idle_device_waits_for) {
@@ -61,17 +61,71 @@ TEST(Headline, says_over_how_many_steps_it_was_measured) {
   Diagnosis diagnosis = sample_diagnosis().diagnosis;
   diagnosis.unobserved_source = UnobservedSource::kMeasured;
   diagnosis.unrecorded_steps = 12;
-  EXPECT_EQ(headline(diagnosis).step,
-            "A step takes 48.5 ms, measured over 12 unrecorded steps (58.0 ms as recorded: profiling cost 16 %).");
+  EXPECT_EQ(
+      headline(diagnosis).step,
+      "A step takes 48.5 ms, measured over 12 unrecorded steps (58.0 ms as recorded: recording made it 20 % slower).");
   diagnosis.unobserved_ns = 60'000'000;  // something else made the recorded steps faster
-  EXPECT_EQ(headline(diagnosis).step, "A step takes 60.0 ms, measured over 12 unrecorded steps.");
+  EXPECT_EQ(headline(diagnosis).step,
+            "A step takes 60.0 ms, measured over 12 unrecorded steps (58.0 ms as recorded: recording made it no "
+            "slower).");
+}
+
+TEST(Headline, promises_no_measurement_of_our_own_recorder_where_there_was_none) {
+  Diagnosis diagnosis = sample_diagnosis().diagnosis;
+  diagnosis.trace.is_ours = true;
+  EXPECT_EQ(headline(diagnosis).step, "A step takes 58.0 ms as recorded; what recording cost was not measured.");
+}
+
+TEST(RecordingCost, is_how_much_slower_steps_are_than_unrecorded_ones) {
+  Diagnosis diagnosis = sample_diagnosis().diagnosis;
+  EXPECT_EQ(recording_cost_text(diagnosis), "what recording cost was not measured: too few steps ran unrecorded");
+  diagnosis.unobserved_source = UnobservedSource::kMeasured;
+  diagnosis.unrecorded_steps = 12;
+  // 58.0 / 48.5 is 1.196.
+  EXPECT_EQ(recording_cost_text(diagnosis), "recording made steps 20 % slower than the 12 that ran unrecorded");
+  diagnosis.is_about_steps = false;
+  EXPECT_EQ(recording_cost_text(diagnosis), "");
+}
+
+TEST(LookText, says_which_rules_could_not_look_and_what_lets_them) {
+  Look look;
+  look.rules = 25;
+  EXPECT_EQ(look_text(look), "");
+  look.blind = {{"memory_leak", "Memory that grows", {Need::kMemory}}};
+  look.lacking = {Need::kMemory};
+  look.remedy = "telltale record --memory";
+  EXPECT_EQ(look_text(look),
+            "Recorded without memory: 1 rule could not look (memory that grows). To let it look: telltale record "
+            "--memory.");
+  for (const char* title : {"Python that the step waits for", "A kernel far from the roofline", "CUDA graphs", "Logs"})
+    look.blind.push_back({"rule", title, {Need::kStacks}});
+  look.lacking = {Need::kStacks, Need::kMemory, Need::kSteps};
+  look.remedy = "";
+  EXPECT_EQ(look_text(look),
+            "Recorded without stacks and memory, and with fewer than 3 steps: 5 rules could not look (memory that "
+            "grows, Python that the step waits for, a kernel far from the roofline, CUDA graphs and 1 more).");
+  look.lacking = {Need::kSteps};
+  EXPECT_TRUE(look_text(look).starts_with("With fewer than 3 steps: 5 rules could not look ("));
+}
+
+TEST(NothingFound, is_no_word_of_those_that_could_not_look) {
+  Diagnosis diagnosis;
+  EXPECT_EQ(nothing_found_text(diagnosis), "No rule found anything whose fix would save time or memory.");
+  diagnosis.look.rules = 1;
+  EXPECT_EQ(nothing_found_text(diagnosis),
+            "No rule found anything whose fix would save time or memory; 1 rule looked.");
+  diagnosis.look.rules = 25;
+  diagnosis.look.blind.resize(3);
+  EXPECT_EQ(nothing_found_text(diagnosis),
+            "No rule found anything whose fix would save time or memory; 25 rules looked and 3 could not.");
 }
 
 TEST(Headline, gives_the_units_of_a_range_once_where_they_are_the_same) {
   Diagnosis diagnosis = sample_diagnosis().diagnosis;
   diagnosis.unobserved_low_ns = 900'000;
-  EXPECT_EQ(headline(diagnosis).step,
-            "A step takes about 48.5 ms unprofiled (900 µs to 52.0 ms; 58.0 ms as recorded: profiling cost 16 %).");
+  EXPECT_EQ(
+      headline(diagnosis).step,
+      "A step takes about 48.5 ms unprofiled (900 µs to 52.0 ms; 58.0 ms as recorded: recording made it 20 % slower).");
 }
 
 TEST(BreakdownCaption, says_which_of_several_devices_it_is_about) {

@@ -71,6 +71,8 @@ void describe(Fields& fields, const StepOf& of) {
                 "how it is known: `measured`, `estimated`, or `recorded` where recording cost nothing");
   fields.member("unrecorded_steps", diagnosis.unrecorded_steps,
                 "over how many unrecorded steps it was measured; 0 where it was not");
+  fields.member("slowdown_percent", diagnosis.slowdown_percent(),
+                "how much slower recording made the step: by how much of `unobserved_ns` the two differ");
   fields.member("observer_percent", diagnosis.observer_percent(), "by how much of `mean_ns` the two differ");
   fields.member(
       "source", diagnosis.timing.source,
@@ -358,6 +360,25 @@ void describe(Fields& fields, const CounterSummary& counter) {
 }
 
 template <typename Fields>
+void describe(Fields& fields, const BlindRule& rule) {
+  std::vector<std::string_view> lacks;
+  for (const Need need : rule.lacks) lacks.push_back(name_of(need));
+  fields.object("BlindRule", "A rule that could not look at the trace");
+  fields.member("rule", rule.id, "its id");
+  fields.member("lacks", lacks,
+                "what it cannot do without: `shapes`, `stacks`, `memory`, `modules`, `collections`, or `steps` where "
+                "there are fewer than three");
+}
+
+template <typename Fields>
+void describe(Fields& fields, const Look& look) {
+  fields.object("Look", "Which rules had what they need");
+  fields.member("rules", look.rules, "how many looked; those that do not apply, as to a trace without a GPU, aside");
+  fields.member("blind", look.blind, "those that could not look");
+  fields.member("remedy", or_null(look.remedy), "what lets them look next time, in the words of whoever recorded");
+}
+
+template <typename Fields>
 void describe(Fields& fields, const Diagnosis& diagnosis) {
   std::vector<ThreadOf> threads;
   for (const ThreadActivity& thread : diagnosis.host.threads)
@@ -378,6 +399,7 @@ void describe(Fields& fields, const Diagnosis& diagnosis) {
                 "device work by name and class, the 100 rows of most time");
   fields.member("findings", diagnosis.findings,
                 "what would help, by falling `saving.likely_ns`; those about memory and trust come last");
+  fields.member("look", diagnosis.look, "which rules looked, and which could not: their silence says nothing");
   fields.member("remarks", diagnosis.remarks, "sentences: what a reader should know before trusting the rest");
   fields.member("queue", diagnosis.queue, "work that waits for the device");
   fields.member("syncs", diagnosis.sync_rows, "by falling idle time");

@@ -17,7 +17,7 @@ TEST(AnalyzeJson, has_the_members_of_its_schema) {
   const nlohmann::json json = answer(sample_diagnosis());
   EXPECT_EQ(json["schema"], "telltale.analyze/1");
   for (const char* member :
-       {"trace", "step", "steps", "breakdown", "devices", "phases", "modules", "kernels", "findings", "remarks",
+       {"trace", "step", "steps", "breakdown", "devices", "phases", "modules", "kernels", "findings", "look", "remarks",
         "queue", "syncs", "copies", "communication", "memory", "threads", "latencies", "counters"}) {
     EXPECT_TRUE(json.contains(member)) << member;
   }
@@ -33,7 +33,7 @@ TEST(AnalyzeJson, describes_trace_and_step) {
             nlohmann::json::parse(R"([{"kind":"negative_duration","severity":"repaired","count":1}])"));
   EXPECT_EQ(json["step"], nlohmann::json::parse(R"({"count":3,"mean_ns":58000000,"median_ns":58000000,
       "unobserved_ns":48500000,"unobserved_low_ns":44100000,"unobserved_high_ns":52000000,
-      "unobserved_source":"estimated","unrecorded_steps":0,"observer_percent":16.379,"source":"marks"})"));
+      "unobserved_source":"estimated","unrecorded_steps":0,"slowdown_percent":19.588,"observer_percent":16.379,"source":"marks"})"));
   EXPECT_EQ(json["steps"][1]["index"], 5);
   EXPECT_EQ(json["steps"][1]["start_ns"], 58'000'000);
   EXPECT_EQ(json["steps"][1]["duration_ns"], 58'000'000);

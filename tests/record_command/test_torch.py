@@ -27,6 +27,15 @@ for step in range(steps):
     time.sleep(0.01)
 print("steps", steps)
 """
+# No optimizer, no loader, no annotation: nothing says where a step ends.
+SCORE = """
+import torch
+torch.set_num_threads(1)
+model = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4))
+with torch.no_grad():
+    for batch in range(30):
+        model(torch.randn(8, 16))
+"""
 RANKS = """
 import os, torch, torch.distributed as distributed
 torch.set_num_threads(1)
@@ -98,7 +107,52 @@ class OurAdapter(Torch):
         done = self.record("--engine", "telltale", "--steps", 5, "-o", "run.json", "--", sys.executable, self.script,
                            20)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2 * 5)
+        # The two before them warm up.
+        self.assertEqual(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2 * (2 + 5))
+        self.assertIn("run.json · no GPU · 5 steps", done.stderr)
+
+    def test_steps_of_a_program_that_has_none_or_fewer_are_what_there_is(self):
+        script = self.write("score.py", SCORE)
+        done = self.record("--engine", "telltale", "--steps", 20, "-o", "score.tell", "--", sys.executable, script)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.calls("score.tell", "aten::addmm"), 2 * 30)
+        done = self.record("--engine", "telltale", "--steps", 20, "-o", "short.tell", "--", sys.executable, self.script,
+                           8)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("short.tell · no GPU · 6 steps", done.stderr)
+
+    def test_seconds_are_those_of_work(self):
+        script = self.write("late.py", "import time, torch\ntorch.ones(3).sum()\ntime.sleep(1.5)\n" + TRAIN)
+        done = self.record("--engine", "telltale", "--seconds", 1, "--stop-when-recorded", "-o", "run.tell", "--",
+                           sys.executable, script, FOR_EVER)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(self.calls("run.tell", "aten::addmm"), 2 * 5)
+        self.assertRegex(done.stderr, "A step takes")
+
+    def test_one_file_gives_one_answer(self):
+        done = self.record("--engine", "telltale", "-o", "run.tell", "--", sys.executable, self.script, 12)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answers = []
+        for name in ("run.tell", "again.tell", "run.json", "run.json.gz"):
+            if name != "run.tell":
+                self.assertEqual(self.run_it("convert", "run.tell", "-o", name).returncode, 0)
+            printed = self.run_it("analyze", name).stdout
+            self.assertEqual(self.run_it(name).stdout, printed)  # without the name of a command
+            answer = json.loads(self.run_it("analyze", name, "--json").stdout)
+            answers.append({key: answer[key] for key in ("step", "steps", "findings", "remarks", "look")})
+        self.assertEqual(answers[0]["step"]["count"], 10)
+        for answer in answers[1:]:
+            self.assertEqual(answer, answers[0])
+
+    def test_says_what_could_not_be_looked_at(self):
+        done = self.record("--engine", "telltale", "-o", "run.tell", "--", sys.executable, self.script, 12)
+        self.assertRegex(done.stderr, r"Note: Recorded without .*memory")
+        self.assertRegex(done.stderr, r"telltale record (--stacks )?--memory")
+        look = json.loads(self.run_it("analyze", "run.tell", "--json").stdout)["look"]
+        self.assertIn({"rule": "memory_leak", "lacks": ["memory"]}, look["blind"])
+        done = self.record("--engine", "telltale", "--memory", "-o", "again.tell", "--", sys.executable, self.script, 12)
+        look = json.loads(self.run_it("analyze", "again.tell", "--json").stdout)["look"]
+        self.assertNotIn("memory_leak", [each["rule"] for each in look["blind"]])
 
     def step_of(self, name):
         done = self.run_it("analyze", name, "--json")
@@ -113,6 +167,7 @@ class OurAdapter(Torch):
         self.assertEqual(self.calls("run.tell", "aten::addmm"), 2 * (40 - 6))
         self.assertEqual([step["index"] for step in self.info("run.tell")["steps"]], [*range(22), *range(28, 40)])
         self.assertRegex(done.stderr, r"A step takes [\d.]+ ms, measured over [345] unrecorded steps")
+        self.assertRegex(done.stderr, r"telltale: recording made steps .*slower than the [345] that ran unrecorded")
         self.assertIn("The recorder paused for 6 steps", done.stderr)
         step, steps = self.step_of("run.tell")
         self.assertEqual((step["unobserved_source"], step["count"]), ("measured", 40 - 6 - 2))
@@ -138,7 +193,7 @@ class OurAdapter(Torch):
         self.assertEqual(done.returncode, 0, done.stderr)
         told = json.loads((self.folder / "run.json").read_text())["unrecorded_steps"]
         self.assertEqual([(each["when"], each["first"], len(each["took_ns"])) for each in told],
-                         [("before", 0, 2), ("after", 7, 13)])
+                         [("after", 7, 13)])
         step, _ = self.step_of("run.json")
         self.assertEqual((step["unobserved_source"], step["count"]), ("measured", 5))
         self.assertGreater(step["unobserved_low_ns"], 10_000_000)

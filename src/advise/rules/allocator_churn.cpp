@@ -83,6 +83,7 @@ Rule rules::allocator_churn() {
   return {{.title = "GPU memory allocated anew in every step",
            .looks_for = "Calls to cudaMalloc or cudaFree in the last step and in more than half of all steps.",
            .needs = "CUDA activities; stacks for the source line.",
+           .cannot_do_without = {{Need::kDevice}},
            .saving = fmt::format("The steps are replayed without the frees and without the allocations. Of what the "
                                  "allocations save, {:.0f} % counts: recording makes them slower.",
                                  100 * kUnobservedShareOfAllocation),

@@ -77,6 +77,7 @@ Rule rules::channels_last() {
            fmt::format("cuDNN's kernels that convert between NCHW and NHWC, for {:.0f} % of the GPU's time or more.",
                        100 * kLeastShare),
        .needs = "CUDA activities; shapes for the roofline of batch norms.",
+       .cannot_do_without = {{Need::kDevice}},
        .saving = fmt::format(
            "The steps are replayed without the conversions, and with batch norms at {:.0f} % of their roofline, or "
            "{:.0f} % in bfloat16, which cuDNN's have no kernels for.",

@@ -65,6 +65,7 @@ Rule rules::compile_candidate() {
                     "wrong layout, and host time per launch. Programs that are already compiled, or that wait for "
                     "the GPU within the forward pass, are left out.",
        .needs = "CPU and CUDA activities; shapes tell which kernels work on the same tensor.",
+       .cannot_do_without = {{Need::kDevice}},
        .saving = fmt::format(
            "The steps are replayed with each chain of kernels as one ({:.0f} % of its longest kernel and {:.0f} % "
            "of the others, or {:.0f} % of norms), products padded, layouts right, and {:.0f} % of the host's time "

@@ -207,6 +207,7 @@ Rule rules::cpu_built_tensor() {
            .looks_for = "Operators that fill a tensor on the CPU (randn, zeros, full, arange and the like) whose "
                         "result is then copied to the GPU.",
            .needs = "CPU and CUDA activities; shapes, to be sure which tensor is copied; stacks for the source line.",
+           .cannot_do_without = {{Need::kDevice}},
            .saving = "The steps are replayed without the copies, and with operators that launch a kernel instead of "
                      "filling the tensor.",
            .held = "Predicted and measured savings, in percent of the step: 73 and 70 (noise_made_on_cpu).",

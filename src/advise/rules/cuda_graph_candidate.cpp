@@ -46,7 +46,9 @@ Rule rules::cuda_graph_candidate() {
       {.title = "Steps that one CUDA graph could launch",
        .looks_for = "Steps without a backward pass that launch the same kernels in the same order, never wait for the "
                     "GPU and never allocate GPU memory.",
-       .needs = fmt::format("CPU and CUDA activities, {} steps or more.", kLeastStepsOfGraph),
+       .needs =
+           fmt::format("CPU and CUDA activities; at least {} steps, to compare their kernels.", kLeastStepsOfGraph),
+       .cannot_do_without = {{Need::kDevice}},
        .saving = "The steps are replayed with all kernels as nodes of one graph, launched once per step.",
        .held =
            "Merged with launch_bound, which proposes the same: predicted 84 %, measured 89 % (decode_launch_bound).",

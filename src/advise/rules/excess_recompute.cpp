@@ -112,6 +112,7 @@ Rule rules::excess_recompute() {
                                 "the memory peak is at most {:.0f} % of the GPU's memory.",
                                 100 * kMostMemoryInUse),
        .needs = "CPU and CUDA activities, and stacks; memory events to know the peak.",
+       .cannot_do_without = {{Need::kDevice}, {Need::kStacks}},
        .saving = "The steps are replayed without those calls and the work they launch.",
        .held = "Predicted and measured savings, in percent of the step: 42 and 48 (gradient_checkpointing_unneeded).",
        .fixes = {"no_checkpointing"}},

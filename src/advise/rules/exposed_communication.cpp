@@ -196,6 +196,7 @@ Rule rules::exposed_communication() {
        .looks_for = fmt::format("Collectives during which the GPU computes nothing, for {} % of the step or more.",
                                 kLeastExposedPercent),
        .needs = "CUDA activities of one rank. Whether a rank waits for a slower one cannot be seen in its trace alone.",
+       .cannot_do_without = {{Need::kDevice}},
        .saving = fmt::format(
            "The best of three replays: with collectives shorter by {:.0f} % of what computation could hide; half as "
            "many of them, each twice as large, where the shortest of a name shows what each costs at least; and those "

@@ -56,6 +56,7 @@ Rule rules::fp32_matmul() {
        .looks_for = "Kernels that multiply matrices in fp32 without tensor cores, on a GPU that has TF32, in a program "
                     "that never uses it. Products with a vector do not count: they wait for memory.",
        .needs = "CUDA activities; shapes for the roofline.",
+       .cannot_do_without = {{Need::kDevice}},
        .saving = "The steps are replayed with each product at what TF32 reaches of the GPU's peak or, if that takes "
                  "longer, of its bandwidth; without shapes, at the share of the time that remained in other programs.",
        .held = "In 6 programs the median error was 0.9 points of the step and the largest 4 (messages_along_edges: "

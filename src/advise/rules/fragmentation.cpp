@@ -58,7 +58,8 @@ Rule rules::fragmentation() {
            .looks_for = fmt::format("{:.0f} % of the reserved memory or more unused at the peak, if that is {:.0f} % "
                                     "of the GPU's memory or, where its size is unknown, {} GiB.",
                                     100 * kLeastShare, 100 * kLeastShareOfDevice, kLeastGibibytesOfUnknownDevice),
-           .needs = "Memory events (profile_memory=True) with totals.",
+           .needs = "Memory events (profile_memory=True) of a GPU, with totals.",
+           .cannot_do_without = {{Need::kDevice}, {Need::kMemory}},
            .saving = "No time, unless every step calls cudaMalloc: then as for allocator_churn.",
            .held = "Predicted and measured savings, in percent of the step: 11 and 14 (longer_every_step).",
            .fixes = {"expandable_segments"}},

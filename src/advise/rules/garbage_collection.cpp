@@ -42,7 +42,8 @@ std::vector<Finding> find(const Facts& facts) {
 Rule rules::garbage_collection() {
   return {{.title = "Garbage collection in the step",
            .looks_for = "Collections by Python's garbage collector on the thread that feeds the GPU.",
-           .needs = "Stacks, or a recorder that marks collections.",
+           .needs = "Stacks, or a recorder that marks collections, as ours does.",
+           .cannot_do_without = {{Need::kStacks, Need::kCollections}},
            .saving = fmt::format("The steps are replayed with collections that take {:.0f} % of their time.",
                                  100 * kLeftByFreezing),
            .held = "Predicted and measured savings, in percent of the step: 45 and 54 (collect_every_step).",

@@ -178,6 +178,7 @@ Rule rules::host_sync() {
                     "leave it with nothing to do. The wait that ends a recording does not count, nor do waits for work "
                     "that is not in the file.",
        .needs = "CPU and CUDA activities; stacks for the source line.",
+       .cannot_do_without = {{Need::kDevice}},
        .saving = "The steps are replayed without the waits and without the operators that only fetch the value, their "
                  "calls and their copies. Where the host is the bottleneck, only the latter save anything.",
        .held = "In 8 programs the median error was 2.2 points of the step and the largest 13 (item_every_layer: "

@@ -46,6 +46,7 @@ Rule rules::launch_blocking() {
                fmt::format("Launching calls that nearly all end after their kernel, among kernels of {} µs or more.",
                            StepGraph::kTellingKernel / 1000),
            .needs = "CPU and CUDA activities.",
+           .cannot_do_without = {{Need::kDevice}},
            .saving = "The steps are replayed with launches that only launch.",
            .held = "Predicted and measured savings, in percent of the step: 42 and 42 (launches_that_block).",
            .fixes = {"unset_launch_blocking"}},

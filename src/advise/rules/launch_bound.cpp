@@ -104,6 +104,7 @@ Rule rules::launch_bound() {
                                     "more while the host is busy with Python, operators or launches.",
                                     kLeastIdlePercent),
            .needs = "CPU and CUDA activities.",
+           .cannot_do_without = {{Need::kDevice}},
            .saving = "The steps are replayed as one CUDA graph where there is no backward pass; where there is one, as "
                      "torch.compile with graphs would run them (without graphs if every step has different shapes); "
                      "and with twice the batch where waits for the GPU rule out both.",

@@ -122,6 +122,7 @@ Rule rules::layout_copies() {
                            "the program asks for with contiguous() or clone() and that take {} % of the step or more.",
                            kLeastPercent),
            .needs = "CPU and CUDA activities; shapes, which come with strides, to tell these copies from others.",
+           .cannot_do_without = {{Need::kDevice}},
            .saving = "The steps are replayed without these copies and without those of their gradients.",
            .held = "Predicted and measured savings, in percent of the step: 23 and 27 (layout_back_and_forth).",
            .fixes = {"contiguous_layout"}},

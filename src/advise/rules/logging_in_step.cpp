@@ -202,6 +202,7 @@ Rule rules::logging_in_step() {
                "or more on it and on reading values from the GPU, and that neither call modules nor train.",
                100 * kLeastShareOfWriting),
            .needs = "Stacks.",
+           .cannot_do_without = {{Need::kStacks}},
            .saving = fmt::format("The steps are replayed without these functions and their waits for the GPU; every "
                                  "{}th step would still log.",
                                  kStepsBetweenLogs),

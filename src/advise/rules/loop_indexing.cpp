@@ -128,8 +128,9 @@ Rule rules::loop_indexing() {
            "another, "
            "do not count.",
            kLeastTurns, kLeastEqualTurns),
-       .needs = "CPU and CUDA activities; shapes and their values tell rows and parameters apart, and stacks give the "
-                "modules and the source line.",
+       .needs = "Shapes, whose values tell rows and parameters apart, or stacks; these also give the modules and the "
+                "source line.",
+       .cannot_do_without = {{Need::kShapes, Need::kStacks}},
        .saving =
            "The steps are replayed with the loop's calls and their backward pass divided by the number of turns, "
            "and GPU work by as much as there is room on the GPU. Of recurrent cells, half of the products remain.",

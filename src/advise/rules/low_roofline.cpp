@@ -109,6 +109,7 @@ Rule rules::low_roofline() {
                "roofline, the one that loses the most time, unless precision, odd widths or a small batch explain it.",
                kLeastPercent, 100 * kFarBelow),
            .needs = "CPU and CUDA activities and shapes, on a GPU whose peaks are known.",
+           .cannot_do_without = {{Need::kDevice}, {Need::kShapes}},
            .saving = fmt::format("The steps are replayed with the kernel at {:.0f} % of its roofline; the trace does "
                                  "not tell whether such a kernel exists.",
                                  100 * kReachable),

@@ -125,6 +125,7 @@ Rule rules::memory_leak() {
            kLeastMebibytesOfProcess),
        .needs = "Memory events (record --memory, profile_memory=True) of three steps or more; stacks for the source "
                 "line. The counter of resident memory for a hint.",
+       .cannot_do_without = {{Need::kMemory}, {Need::kSteps}},
        .saving = "No time: the program ends when the memory does.",
        .held = "Predicts no time; found in metric_keeps_its_graph.",
        .fixes = {"detach"}},

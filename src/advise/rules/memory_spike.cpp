@@ -47,6 +47,7 @@ Rule rules::memory_spike() {
                "An allocation of {} MiB or more that is freed in its step and makes up {:.0f} % of the peak or more.",
                kLeastMebibytes, 100 * kLeastShareOfPeak),
            .needs = "Memory events (profile_memory=True); stacks for the source line.",
+           .cannot_do_without = {{Need::kMemory}},
            .saving = "No time: computing in pieces takes longer, but needs less memory.",
            .held = "Predicts no time; found in logits_all_at_once.",
            .fixes = {"chunk"}},

@@ -103,6 +103,7 @@ Rule rules::misaligned_dims() {
                            "that do not start at multiples of {} bytes, because a dimension is not a multiple of {}.",
                            kBytes * kAlignedElements, kAlignedElements),
            .needs = "CUDA activities; shapes to name the dimensions.",
+           .cannot_do_without = {{Need::kDevice}},
            .saving = fmt::format("The steps are replayed with these kernels at {:.0f} % of their time, which is what "
                                  "padding left of them in other programs.",
                                  100 * kTimeLeftByPadding),

@@ -66,6 +66,7 @@ Rule rules::no_mixed_precision() {
                                 "more in fp32 or TF32, on a GPU with tensor cores for bfloat16.",
                                 100 * kLeastShare),
        .needs = "CPU and CUDA activities; shapes for the roofline and for the size of casts.",
+       .cannot_do_without = {{Need::kDevice}},
        .saving = "The steps are replayed as autocast would run them: products at what bfloat16 reaches of the "
                  "GPU's peak or bandwidth, with casts added on the GPU and, as launches, on the host. Where the "
                  "host is the bottleneck that is a loss, and the rule says nothing.",

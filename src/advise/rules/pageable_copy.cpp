@@ -105,6 +105,7 @@ Rule rules::pageable_copy() {
   return {{.title = "Copies from pageable memory",
            .looks_for = fmt::format("Copies of {} KiB or more from pageable host memory to the GPU.", kLeastKibibytes),
            .needs = "CUDA activities; stacks for the source line.",
+           .cannot_do_without = {{Need::kDevice}},
            .saving = fmt::format(
                "The steps are replayed with copies as fast as pinned memory allows on the GPU's bus ({} GB/s for "
                "Hopper and later, {} for Ampere and Ada, {} before that), and with a host that does not wait for them.",

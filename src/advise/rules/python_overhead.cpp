@@ -76,10 +76,11 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::python_overhead() {
-  return {{.title = "Python that the GPU waits for",
+  return {{.title = "Python that the step waits for",
            .looks_for = "A function outside of libraries, on the thread that feeds the GPU, that calls no operator, or "
                         "what such a function calls of libraries other than torch.",
-           .needs = "CPU and CUDA activities, and stacks.",
+           .needs = "Stacks.",
+           .cannot_do_without = {{Need::kStacks}},
            .saving = fmt::format("The steps are replayed with that Python at {:.0f} % of its time. Where the GPU is "
                                  "behind anyway, this saves nothing.",
                                  100 * kLeftByVectorizing),

@@ -91,6 +91,7 @@ Rule rules::single_tensor_optimizer() {
            "that launch {} or more.",
            kLeastKernels, kKernelsOfSingleTensors),
        .needs = "CPU and CUDA activities.",
+       .cannot_do_without = {{Need::kDevice}},
        .saving = fmt::format(
            "The steps are replayed with {:.0f} % of the optimizer's host time and {:.0f} % of its kernels' time; of "
            "optimizers without a fused form, with as much of these as fills the GPU.",

@@ -57,6 +57,7 @@ Rule rules::small_batch() {
                                     "% of its memory, and each sample costs at least {} % less at twice the batch.",
                                     100 * kUsableMemory, kLeastPercentOfLargerBatch),
            .needs = "CPU and CUDA activities; memory events to know the peak.",
+           .cannot_do_without = {{Need::kDevice}},
            .saving = "The steps are replayed with GPU work, loading and copies for twice the batch (kernels that leave "
                      "multiprocessors empty grow less, the optimizer not at all); the saving is that of one sample, as "
                      "a share of the step.",

@@ -116,6 +116,7 @@ Rule rules::small_copies() {
                                     "between, where packing would save {} copies per step or more.",
                                     kKibibytesOfLarge, kLeastSavedCopies),
            .needs = "CPU and CUDA activities; stacks for the source line.",
+           .cannot_do_without = {{Need::kDevice}},
            .saving = fmt::format("The steps are replayed with only the first of the copies that follow one another; in "
                                  "place of the other calls, each tensor costs the host {} µs for packing.",
                                  kPackingCost / 1000),

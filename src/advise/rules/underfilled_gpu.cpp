@@ -60,6 +60,7 @@ Rule rules::underfilled_gpu() {
                            format_number(BatchGrowth::kMostGrowthWithRoom - 1), 100 * kLeastShare, 100 * kLeastBusy),
            .needs = "CPU and CUDA activities; shapes to know the rows of products; memory events to know whether a "
                     "larger batch fits.",
+           .cannot_do_without = {{Need::kDevice}},
            .saving = "The steps are replayed at twice the batch: see small_batch.",
            .held = "Predicted and measured savings, in percent of the step: 45 and 48 (few_queries_many_items), 46 and "
                    "47 (recurrent_tagger), 44 and 41 (gradients_set_to_zero).",

@@ -232,6 +232,7 @@ Rule rules::unfused_attention() {
                     "with little in between, and their backward operators.",
        .needs = "CPU and CUDA activities; shapes, to check that the three fit together and to know what a fused "
                 "kernel costs.",
+       .cannot_do_without = {{Need::kDevice}},
        .saving = "The steps are replayed with these kernels at what fused attention takes for tensors of these "
                  "sizes, half of it under a causal mask, and without the host's time for everything but the "
                  "products. Without shapes, fused attention is taken to need as long as the products alone.",

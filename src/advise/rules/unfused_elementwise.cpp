@@ -53,6 +53,7 @@ Rule rules::unfused_elementwise() {
                                     "work on tensors of one size.",
                                     kLeastKernelsOfChain),
            .needs = "CPU and CUDA activities; shapes tell which kernels work on the same tensor.",
+           .cannot_do_without = {{Need::kDevice}},
            .saving = fmt::format("The steps are replayed as torch.compile would run them: see compile_candidate. Left "
                                  "out where fusing the chains alone saves less than {} %.",
                                  CompileModel::kLeastPercentOfChains),

@@ -222,6 +222,7 @@ Rule rules::unfused_norm() {
                     "after another on one thread, with what prepares and finishes them, and their backward operators.",
        .needs =
            "CPU and CUDA activities; shapes, to tell what belongs to the norm and to know what a fused kernel costs.",
+       .cannot_do_without = {{Need::kDevice}},
        .saving =
            fmt::format("The steps are replayed with these kernels at {} passes over the tensor at {:.0f} % of the "
                        "GPU's bandwidth, {} more in the backward pass, and with the host's time for a single operator.",

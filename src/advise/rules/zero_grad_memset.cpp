@@ -99,6 +99,7 @@ Rule rules::zero_grad_memset() {
       {.title = "Gradients filled with zeros",
        .looks_for = "GPU work within zero_grad, and sums within AccumulateGrad.",
        .needs = "CPU and CUDA activities.",
+       .cannot_do_without = {{Need::kDevice}},
        .saving = "The steps are replayed without the fills and without the sums of the first backward pass after them.",
        .held = "Predicted and measured savings, in percent of the step: 24 and 24 (gradients_set_to_zero).",
        .fixes = {"set_to_none"}},
