@@ -80,6 +80,7 @@ Rule rules::loader_line() {
                "which batches are made, while steps wait for them, where workers would not spare {} of that.",
                format_percent(100 * kTellingShare), format_percent(100 * kEnough)),
            .needs = "Stacks, which Telltale's recorder samples by default; of worker processes, that recorder.",
+           .cannot_do_without = {{Need::kStacks}},
            .saving = "The steps are replayed with the line gone; the lower end of the range is what half of it takes. "
                      "Where workers make the batches, a step that waits for them becomes shorter by the line's share, "
                      "but never shorter than with every batch ready.",

@@ -167,6 +167,7 @@ Rule rules::request_serving() {
            "busy {} % of the time.",
            100 * kLeastLocked, kLeastAtOnce, kLeastAtOnce, kBusyThreads),
        .needs = "Modules; stacks for locks and event loops; shapes for batches.",
+       .cannot_do_without = {{Need::kModules}},
        .saving = "None is promised: it depends on when requests come.",
        .held = "Not measured.",
        .fixes = {"other", "larger_batch"}},
