@@ -142,13 +142,15 @@ EventId maker_of(const Trace& trace, EventId innermost) {
 
 using LiveBlocks = std::unordered_map<std::uint64_t, std::size_t>;  // the row of the allocation, by address
 
-// Follows every block from its allocation to its free; returns what is left.
+// Follows every block from its allocation to its free; returns what is left when the steps end. What is freed behind
+// them, as a list is when the function that holds it returns, was there for as long as the program ran.
 LiveBlocks follow_blocks(const Trace& trace, const StepTiming& timing, MemorySummary& summary) {
+  const Nanoseconds end = span_of(all_steps(timing)).end;
   const MemoryEvents& memory = trace.memory;
   LiveBlocks live;
   EventId largest = kNoEvent;
   for (std::size_t row = 0; row < memory.size(); ++row) {
-    if (memory.device[row] != summary.device) continue;
+    if (memory.device[row] != summary.device || memory.time[row] >= end) continue;
     if (memory.bytes[row] > 0) {
       live[memory.address[row]] = row;
       continue;

@@ -196,6 +196,17 @@ TEST(MemorySummary, survivors_live_at_the_end_and_come_from_a_step_before_the_la
   EXPECT_EQ(memory.survivors[1].steps, 2);
 }
 
+TEST(MemorySummary, what_is_freed_behind_the_steps_survives_them) {
+  Steps steps(3);  // from 100 to 400
+  steps.change(110, 40, 1);
+  steps.change(120, 30, 2);
+  steps.change(390, -30, 2);
+  steps.change(450, -40, 1);
+  const MemorySummary memory = summed(steps).memory;
+  ASSERT_EQ(memory.survivors.size(), 1);
+  EXPECT_EQ(memory.survivors[0].bytes, 40 / 2);
+}
+
 TEST(MemorySummary, memory_used_again_without_a_recorded_free_survives_once) {
   Steps steps(2);
   steps.change(110, 40, 1);
