@@ -18,7 +18,7 @@ TEST(AnalyzeJson, has_the_members_of_its_schema) {
   EXPECT_EQ(json["schema"], "telltale.analyze/1");
   for (const char* member :
        {"trace", "step", "steps", "breakdown", "devices", "phases", "modules", "kernels", "findings", "remarks",
-        "queue", "syncs", "copies", "communication", "memory", "threads", "latencies", "counters"}) {
+        "queue", "syncs", "waits", "copies", "communication", "memory", "threads", "latencies", "counters"}) {
     EXPECT_TRUE(json.contains(member)) << member;
   }
 }
