@@ -211,6 +211,7 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   diagnosis.queue = launch_queue(trace, diagnosis.timing, diagnosis.breakdown.device);
   diagnosis.syncs = sync_points(trace, diagnosis.timing, diagnosis.breakdown);
   diagnosis.sync_rows = sync_rows(trace, diagnosis.timing, diagnosis.syncs);
+  diagnosis.waits = host_waits(trace, diagnosis.timing, host_work);
   diagnosis.copies = copy_summary(trace, diagnosis.timing);
   diagnosis.memory = memory_summary(trace, diagnosis.timing);
   diagnosis.communication = communication(trace, diagnosis.timing);

@@ -13,6 +13,7 @@
 #include "analysis/communication.h"
 #include "analysis/copy_summary.h"
 #include "analysis/host_activity.h"
+#include "analysis/host_waits.h"
 #include "analysis/kernel_summary.h"
 #include "analysis/launch_queue.h"
 #include "analysis/memory_summary.h"
@@ -82,6 +83,7 @@ struct Diagnosis {
   LaunchQueue queue;
   std::vector<SyncPoint> syncs;
   std::vector<SyncRow> sync_rows;  // the same, summed up by what waits
+  std::vector<HostWait> waits;     // of the steps, for anything but the device, the loader and other ranks
   CopySummary copies;
   std::optional<MemorySummary> memory;
   Communication communication;

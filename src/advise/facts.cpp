@@ -7,6 +7,7 @@
 #include "advise/models/compile_model.h"
 #include "advise/patterns/call_loops.h"
 #include "advise/patterns/host_calls.h"
+#include "advise/patterns/log_calls.h"
 #include "advise/patterns/row_loops.h"
 #include "base/amounts.h"
 
@@ -76,6 +77,10 @@ const std::vector<CallLoop>& Facts::call_loops() const {
 
 const std::vector<EventId>& Facts::user_python() const {
   return user_python_.get([this] { return find_user_python(*this); });
+}
+
+const std::vector<EventId>& Facts::log_calls() const {
+  return log_calls_.get([this] { return find_log_calls(*this); });
 }
 
 bool Facts::is_device_bound() const {

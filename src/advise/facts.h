@@ -67,11 +67,12 @@ struct Facts {
   bool computes_on_host(EventId event) const;
   // What several rules want to know, found out when the first one asks: what torch.compile would do
   // (models/compile_model.h), the loops over rows (patterns/row_loops.h) and all loops (patterns/call_loops.h), and the
-  // user's own Python without operators (patterns/host_calls.h).
+  // user's own Python without operators (patterns/host_calls.h) and functions that log (patterns/log_calls.h).
   const CompileModel& compile_model() const;
   const std::vector<RowLoop>& row_loops() const;
   const std::vector<CallLoop>& call_loops() const;
   const std::vector<EventId>& user_python() const;
+  const std::vector<EventId>& log_calls() const;
   // The device is at work for nearly the whole unobserved step: shortening the host buys nothing.
   bool is_device_bound() const;
 
@@ -80,6 +81,7 @@ struct Facts {
   OnDemand<std::vector<RowLoop>> row_loops_;
   OnDemand<std::vector<CallLoop>> call_loops_;
   OnDemand<std::vector<EventId>> user_python_;
+  OnDemand<std::vector<EventId>> log_calls_;
 };
 
 // The arguments of an operator call. All empty when the trace does not have them, or `op` is kNoEvent.

@@ -116,6 +116,42 @@ TEST(Sentences, about_serving_have_no_words_of_training) {
   }
 }
 
+// The program of a sample as it would run where there is no device: without what the device did, and calls of its API.
+Trace without_device(const Trace& trace) {
+  TraceSketch sketch;
+  std::vector<TrackId> tracks(trace.tracks.size());
+  for (TrackId track = 0; track < trace.tracks.size(); ++track)
+    if (trace.tracks[track].kind == TrackKind::kThread)
+      tracks[track] = sketch.thread(trace.strings[trace.tracks[track].name]);
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    const Kind kind = trace.events.kind[event];
+    if (is_on_device(kind) || is_api_call(kind) || trace.tracks[trace.events.track[event]].kind != TrackKind::kThread)
+      continue;
+    const auto copy = sketch.event(tracks[trace.events.track[event]], kind, trace.name(event),
+                                   trace.events.start[event], trace.events.end(event));
+    const OperatorTexts texts = texts_of(trace, event);
+    if (!texts.shapes.empty()) sketch.set_inputs(copy, texts.shapes, texts.concrete);
+  }
+  sketch.trace().recorded = trace.recorded;
+  sketch.trace().metadata = trace.metadata;
+  return sketch.build();
+}
+
+// Nobody whose machine has no device is told of one.
+TEST(Sentences, about_programs_on_a_host_have_no_words_of_devices) {
+  const std::regex of_devices(
+      R"(\bGPUs?\b|\bdevices?\b|[Kk]ernel|CUDA|cuda|pin_memory|[Ll]aunch|\bH2D\b|non_blocking)");
+  for (const RuleSample& sample : rule_samples()) {
+    for (const Trace& trace : {without_device(sample.draw()), in_training(without_device(sample.draw()))}) {
+      const Diagnosis diagnosis = diagnose(trace);
+      ASSERT_FALSE(diagnosis.breakdown.has_device);
+      const std::string said = text_of_all(diagnosis.findings);
+      EXPECT_FALSE(std::regex_search(said, of_devices)) << sample.rule << ": " << sample.program << "\n" << said;
+      for (const std::string& remark : diagnosis.remarks) EXPECT_FALSE(std::regex_search(remark, of_devices)) << remark;
+    }
+  }
+}
+
 TEST(Sentences, about_rules_are_good_english) {
   for (const RuleInfo& info : rule_infos()) {
     SCOPED_TRACE(info.id);

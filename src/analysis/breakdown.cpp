@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 
+#include "analysis/host_collectives.h"
 #include "analysis/host_timeline.h"
 #include "base/merge_runs.h"
 
@@ -53,7 +54,12 @@ DeviceId busiest_device(const Trace& trace, Interval window) {
 class Divider {
  public:
   Divider(const Trace& trace, Interval window, const std::vector<HostWork>& host_work, HostTimeline timeline)
-      : trace_(trace), window_(window), host_work_(host_work), timeline_(std::move(timeline)), class_of_(trace) {}
+      : trace_(trace),
+        window_(window),
+        host_work_(host_work),
+        timeline_(std::move(timeline)),
+        class_of_(trace),
+        collectives_(trace) {}
 
   // In order of start.
   void add_work(EventId event) {
@@ -71,6 +77,12 @@ class Divider {
 
   const std::array<Nanoseconds, kWorkClassCount>& busy() const { return busy_; }
   std::vector<IdleGap>& gaps() { return gaps_; }
+
+  // Of the host's time outside of device work; empty without any.
+  std::string longest_operator() const {
+    const auto longest = std::ranges::max_element(time_by_operator_, {}, [](const auto& each) { return each.second; });
+    return longest == time_by_operator_.end() ? std::string() : std::string(trace_.strings[longest->first]);
+  }
 
  private:
   void explain_gap(Interval gap, EventId next) {
@@ -96,10 +108,22 @@ class Divider {
       const auto& [when, event] = timeline_.segment();
       const Interval part{std::max(when.begin, gap.begin), std::min(when.end, gap.end)};
       const bool refills = wait != kNoEvent && is_refill(work_in(event));
-      add_gap(part, refills ? HostWork::kSync : work_in(event), refills ? wait : event, next);
+      if (refills)
+        add_gap(part, HostWork::kSync, wait, next);
+      else
+        add_host_time(part, event, next);
       // What is left of the segment may explain the next gap.
       if (when.end >= gap.end || !timeline_.next()) return;
     }
+  }
+
+  // Of a call that waits for a collective, only the time until that is done.
+  void add_host_time(Interval part, EventId event, EventId next) {
+    if (part.length() <= 0) return;
+    collectives_.cut(part, event, [&](Interval piece, bool waits) {
+      add_gap(piece, waits ? HostWork::kCommunication : work_in(event), event, next);
+    });
+    if (work_in(event) == HostWork::kOperators) time_by_operator_[trace_.events.name[event]] += part.length();
   }
 
   HostWork work_in(EventId event) const { return event == kNoEvent ? HostWork::kUnknown : host_work_[event]; }
@@ -130,10 +154,12 @@ class Divider {
   const std::vector<HostWork>& host_work_;
   HostTimeline timeline_;  // no later than the first segment that reaches beyond the gaps so far
   WorkClassifier class_of_;
+  HostCollectives collectives_;
   Nanoseconds at_ = window_.begin;
   std::array<Nanoseconds, kWorkClassCount> busy_{};
   std::vector<IdleGap> gaps_;
   Nanoseconds longest_part_ = 0;  // of the last gap
+  std::map<StringId, Nanoseconds> time_by_operator_;
 };
 
 // Divides by the number of steps; what rounding leaves over goes to the largest part, so that the sum stays exact.
@@ -195,6 +221,7 @@ StepBreakdown step_breakdown(const Trace& trace, const StepTiming& timing, const
 
   breakdown.busy = divider.busy();
   breakdown.gaps = std::move(divider.gaps());
+  if (!breakdown.has_device) breakdown.longest_operator = divider.longest_operator();
   for (const IdleGap& gap : breakdown.gaps)
     breakdown.by_host_work[static_cast<std::size_t>(gap.cause)] += gap.when.length();
   scale_to_step(breakdown, timing.periods);

@@ -43,6 +43,8 @@ struct StepBreakdown {
   // the time of the thread.
   std::array<Nanoseconds, kHostWorkCount> by_host_work{};
   std::vector<IdleGap> gaps;  // the same over the whole window, in order
+  // The operator that the host spends the most time in, without what it calls; empty with a device, and without any.
+  std::string longest_operator;
 
   // What is not zero: work of the device, then what the host does, each by falling time. Adds up to the step.
   std::vector<BreakdownPart> parts() const;

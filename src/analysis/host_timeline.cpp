@@ -1,6 +1,8 @@
 #include "analysis/host_timeline.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace telltale {
 
@@ -50,10 +52,13 @@ namespace {
 // Two threads that work at the same time for more than this share of the lesser one's work do not hand over.
 constexpr double kOverlapOfIndependentThreads = 0.3;
 
-// How much an event says that its thread works: nothing open, in Python, in an operator or a call.
-int activity_in(EventId event, const std::vector<HostWork>& host_work) {
-  if (event == kNoEvent) return 0;
-  return host_work[event] == HostWork::kPython || host_work[event] == HostWork::kUnknown ? 1 : 2;
+// How much an event says that its thread works: nothing open, waiting, in Python, in an operator or a call.
+enum Activity { kNone, kWaits, kInPython, kWorks };
+
+Activity activity_in(EventId event, const std::vector<HostWork>& host_work) {
+  if (event == kNoEvent) return kNone;
+  if (host_work[event] == HostWork::kWaiting) return kWaits;
+  return host_work[event] == HostWork::kPython || host_work[event] == HostWork::kUnknown ? kInPython : kWorks;
 }
 
 std::vector<Interval> working_time(const Trace& trace, TrackId thread, Interval window,
@@ -62,7 +67,7 @@ std::vector<Interval> working_time(const Trace& trace, TrackId thread, Interval 
   HostSegmentWalk walk(trace, thread, window);
   while (walk.next()) {
     const auto& [when, event] = walk.segment();
-    if (activity_in(event, host_work) < 2) continue;
+    if (activity_in(event, host_work) < kWorks) continue;
     if (!working.empty() && working.back().end == when.begin)
       working.back().end = when.end;
     else
@@ -75,6 +80,20 @@ Nanoseconds common_length(const std::vector<Interval>& a, const std::vector<Inte
   std::vector<Interval> all = a;
   all.insert(all.end(), b.begin(), b.end());
   return total_length(a) + total_length(b) - total_length(united(std::move(all)));
+}
+
+// Of equals the one with more events, then the first.
+std::optional<TrackId> thread_with_most_operators(const Trace& trace) {
+  std::vector<EventId> operators(trace.tracks.size());
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (trace.events.kind[event] == Kind::kOperator) ++operators[trace.events.track[event]];
+  const auto size = [&](TrackId track) { return std::pair(operators[track], trace.tracks[track].event_count); };
+  std::optional<TrackId> most;
+  for (TrackId track = 0; track < trace.tracks.size(); ++track) {
+    if (trace.tracks[track].kind != TrackKind::kThread) continue;
+    if (!most || size(track) > size(*most)) most = track;
+  }
+  return most;
 }
 
 }  // namespace
@@ -94,10 +113,7 @@ std::vector<TrackId> launching_threads(const Trace& trace, Interval window) {
   std::stable_sort(threads.begin(), threads.end(), [&](TrackId a, TrackId b) { return launches[a] > launches[b]; });
   if (!threads.empty()) return threads;
 
-  for (TrackId track = 0; track < trace.tracks.size(); ++track) {
-    if (trace.tracks[track].kind != TrackKind::kThread) continue;
-    if (threads.empty() || trace.tracks[track].event_count > trace.tracks[threads[0]].event_count) threads = {track};
-  }
+  if (const std::optional<TrackId> busiest = thread_with_most_operators(trace)) threads = {*busiest};
   return threads;
 }
 
@@ -118,9 +134,9 @@ bool HostTimeline::next() {
 
 EventId HostTimeline::shown() const {
   EventId shown = kNoEvent;
-  int most = 0;
+  Activity most = kNone;
   for (const HostSegmentWalk& thread : threads_) {
-    const int activity = activity_in(thread.segment().event, host_work_);
+    const Activity activity = activity_in(thread.segment().event, host_work_);
     if (activity <= most) continue;
     most = activity;
     shown = thread.segment().event;

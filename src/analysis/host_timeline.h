@@ -47,13 +47,13 @@ class HostSegmentWalk {
 std::vector<HostSegment> host_segments(const Trace& trace, TrackId thread, Interval window);
 
 // Threads that launch device work within the window, those that launch the most first; without any, the thread with the
-// most events.
+// most operators or, where there are none, with the most events.
 std::vector<TrackId> launching_threads(const Trace& trace, Interval window);
 
 // One line of work made from threads that hand over to one another. At each moment it shows the thread that works: one
-// whose innermost event is an operator or an API call before one that is in Python, one in Python before one that is in
-// nothing; of several, the first. Threads that work at the same time cannot be told apart this way; see
-// independent_lanes. The trace and its work must outlive it.
+// whose innermost event is an operator or an API call before one that is in Python, one in Python before one that
+// waits, and that before one in nothing; of several, the first. Threads that work at the same time cannot be told apart
+// this way; see independent_lanes. The trace and its work must outlive it.
 class HostTimeline {
  public:
   HostTimeline(const Trace& trace, const std::vector<TrackId>& threads, Interval window,

@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 
+#include "analysis/wait_names.h"
+
 namespace telltale {
 namespace {
 
@@ -97,23 +99,31 @@ HostWork covering_work(std::string_view name) {
 }
 
 bool covers(HostWork work) {
-  return work == HostWork::kDataLoading || work == HostWork::kGarbageCollection || work == HostWork::kCompilation;
+  return work == HostWork::kDataLoading || work == HostWork::kGarbageCollection || work == HostWork::kCompilation ||
+         work == HostWork::kWaiting;
 }
 
 // What a name means, asked once for each that an event has.
 struct NameWork {
   HostWork covering;     // kUnknown for most
   HostWork of_api_call;  // of an event that is one
+  HostWork of_python;    // of an event that is a call
 };
 
-HostWork work_of_kind(Kind kind, HostWork of_api_call, HostWork of_scope) {
+NameWork work_of_name(std::string_view name) {
+  const bool waits = wait_of_call(name) != WaitFor::kNothing;
+  return {covering_work(name), work_of_api_call(name), waits ? HostWork::kWaiting : HostWork::kPython};
+}
+
+HostWork work_of_kind(Kind kind, const NameWork& named, HostWork of_scope) {
   switch (kind) {
     case Kind::kOperator:
       return HostWork::kOperators;
     case Kind::kRuntime:
     case Kind::kDriver:
-      return of_api_call;
+      return named.of_api_call;
     case Kind::kPython:
+      return named.of_python;
     case Kind::kModule:
       return HostWork::kPython;
     case Kind::kAnnotation:
@@ -128,8 +138,8 @@ HostWork work_of_kind(Kind kind, HostWork of_api_call, HostWork of_scope) {
 
 std::string_view name_of(HostWork work) {
   constexpr std::array<std::string_view, kHostWorkCount> kNames = {
-      "data_loading", "sync",        "launching",          "python", "operators", "copies",
-      "allocator",    "compilation", "garbage_collection", "scopes", "unknown",
+      "data_loading",       "sync",    "launching",     "python", "operators", "copies", "allocator", "compilation",
+      "garbage_collection", "waiting", "communication", "scopes", "unknown",
   };
   return kNames[static_cast<std::size_t>(work)];
 }
@@ -157,10 +167,9 @@ std::vector<HostWork> host_work_by_event(const Trace& trace) {
       continue;
     }
     std::optional<NameWork>& named = by_name[events.name[event]];
-    if (!named) named = {covering_work(trace.name(event)), work_of_api_call(trace.name(event))};
-    work[event] = named->covering != HostWork::kUnknown
-                      ? named->covering
-                      : work_of_kind(events.kind[event], named->of_api_call, of_scope);
+    if (!named) named = work_of_name(trace.name(event));
+    work[event] =
+        named->covering != HostWork::kUnknown ? named->covering : work_of_kind(events.kind[event], *named, of_scope);
   }
   return work;
 }

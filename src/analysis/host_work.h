@@ -19,6 +19,8 @@ enum class HostWork : std::uint8_t {
   kAllocator,          // cudaMalloc, cudaFree and their like
   kCompilation,        // torch.compile, Triton and lazy loading of kernels
   kGarbageCollection,  // Python's collector
+  kWaiting,            // waiting for anything but the device and the loader: a sleep, a lock, a socket (wait_names.h)
+  kCommunication,      // waiting for collectives that the host itself runs (host_collectives.h)
   kScopes,             // what a program without framework and Python names itself
   kUnknown,            // no event covers it
 };
@@ -28,7 +30,8 @@ inline constexpr int kHostWorkCount = static_cast<int>(HostWork::kUnknown) + 1;
 std::string_view name_of(HostWork work);
 
 // The work of every event's own time, by event; kUnknown for events that are not on a host thread. Data loading,
-// compilation and garbage collection cover everything that is called within them.
+// compilation, garbage collection and waits cover everything that is called within them. No event is communication as a
+// whole: where a thread waits for a collective, it is a part of an event's time, which the breakdown tells apart.
 //
 // Pure and thread-safe; linear in events and distinct names.
 std::vector<HostWork> host_work_by_event(const Trace& trace);

@@ -47,6 +47,20 @@ TEST(HostWork, of_other_events_is_told_by_their_kind) {
   EXPECT_EQ(work_of(Kind::kKernel, "gemm"), HostWork::kUnknown);
 }
 
+TEST(HostWork, of_calls_that_wait_is_waiting_but_for_loaders) {
+  EXPECT_EQ(work_of(Kind::kPython, "<built-in function sleep>"), HostWork::kWaiting);
+  EXPECT_EQ(work_of(Kind::kPython, "<waits for lock>"), HostWork::kWaiting);
+  EXPECT_EQ(work_of(Kind::kAnnotation, "<waits for lock>"), HostWork::kPython);
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  const auto loading =
+      sketch.event(main, Kind::kAnnotation, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter", 0, 9);
+  const auto wait = sketch.event(main, Kind::kPython, "<waits for pipe>", 1, 8);
+  const std::vector<HostWork> work = host_work_by_event(sketch.build());
+  EXPECT_EQ(work.at(sketch.id(loading)), HostWork::kDataLoading);
+  EXPECT_EQ(work.at(sketch.id(wait)), HostWork::kDataLoading);
+}
+
 TEST(HostWork, of_scopes_is_their_own_in_a_program_without_a_framework) {
   for (const Kind other : {Kind::kOperator, Kind::kPython, Kind::kModule, Kind::kRuntime}) {
     TraceSketch sketch;

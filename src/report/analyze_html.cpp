@@ -84,6 +84,7 @@ std::string analyze_html(const Diagnosis& diagnosis, const Trace& trace) {
   page += html::kernels_section(diagnosis);
   page += html::memory_section(diagnosis);
   page += html::syncs_section(diagnosis);
+  page += html::waits_section(diagnosis);
   page += html::copies_section(diagnosis);
   page += html::communication_section(diagnosis);
   page += html::footer(diagnosis);

@@ -22,6 +22,7 @@ std::string modules_section(const Diagnosis& diagnosis);
 std::string kernels_section(const Diagnosis& diagnosis);
 std::string memory_section(const Diagnosis& diagnosis);
 std::string syncs_section(const Diagnosis& diagnosis);
+std::string waits_section(const Diagnosis& diagnosis);
 std::string copies_section(const Diagnosis& diagnosis);
 std::string communication_section(const Diagnosis& diagnosis);
 

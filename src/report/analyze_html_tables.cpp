@@ -221,6 +221,22 @@ std::string syncs_section(const Diagnosis& diagnosis) {
       table_of({{"called by", false}, {"calls"}, {"host waits"}, {"GPU then idles"}}, body, "plain") + rest_of(rows));
 }
 
+std::string waits_section(const Diagnosis& diagnosis) {
+  const std::vector<HostWait>& rows = diagnosis.waits;
+  if (rows.empty()) return {};
+  std::string body;
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
+    const HostWait& row = rows[i];
+    const std::string line = row.source ? source_text(*row.source) : std::string();
+    body += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td>", html_cut(phrase_of(row.what), kLongestName),
+                        html_cut(line, kLongestName)) +
+            number_cell(format_time(row.ns)) + number_cell(format_percent(row.percent)) + "</tr>\n";
+  }
+  return section(
+      "waits", "What the step waits for", "Per step, on the thread that works for it.",
+      table_of({{"waits for", false}, {"at", false}, {"takes"}, {"of the step"}}, body, "plain") + rest_of(rows));
+}
+
 std::string copies_section(const Diagnosis& diagnosis) {
   if (diagnosis.copies.rows.empty()) return {};
   std::string body;

@@ -43,6 +43,8 @@ std::string_view waits_for(HostWork cause) {
       "for the memory allocator",
       "for compilation",
       "for Python's garbage collector",
+      "while the host waits for something else",
+      "for the other ranks or the network",
       "for the program's own work on the host",
       "for something the trace does not show",
   };
@@ -119,15 +121,64 @@ std::string device_sentence(const Diagnosis& diagnosis) {
   return fmt::format("The GPU is busy {} of {}{}; {}.", busy, whole, mostly, waits);
 }
 
+// "train.py:12", for a sentence; empty where it is not known.
+std::string place_text(const std::optional<SourceLine>& source) {
+  if (!source) return {};
+  return fmt::format(" ({}:{})", printable(std::filesystem::path(source->file).filename().string()), source->line);
+}
+
+// "mostly addmm", without the library that the operator is of.
+std::string mostly_operator(const StepBreakdown& breakdown) {
+  const std::string& name = breakdown.longest_operator;
+  if (name.empty()) return {};
+  const std::size_t library = name.find("::");
+  return fmt::format(" (mostly {})", shown(library == std::string::npos ? name : name.substr(library + 2)));
+}
+
+std::string waiting_phrase(const std::vector<HostWait>& waits) {
+  if (waits.empty()) return "waits";
+  return fmt::format("waits{}for {}{}", waits.size() > 1 ? ", mostly " : " ", phrase_of(waits.front().what),
+                     place_text(waits.front().source));
+}
+
+// What the host does, after "70 % of it".
+std::string does(const Diagnosis& diagnosis, HostWork work) {
+  constexpr std::array<std::string_view, kHostWorkCount> kPhrases = {
+      "loads data",
+      "waits for a device",
+      "calls a device",
+      "runs Python",
+      "runs operators",
+      "copies",
+      "allocates",
+      "compiles",
+      "collects garbage",
+      "waits",
+      "waits for the other ranks or the network",
+      "runs its own scopes",
+      "does nothing that was recorded",
+  };
+  std::string text(kPhrases[static_cast<std::size_t>(work)]);
+  if (work == HostWork::kOperators) text += mostly_operator(diagnosis.breakdown);
+  if (work == HostWork::kWaiting) text = waiting_phrase(diagnosis.waits);
+  return text;
+}
+
+constexpr std::size_t kMostPartsSaid = 3;
+constexpr double kLeastPartSaid = 2;  // percent
+
 std::string host_sentence(const Diagnosis& diagnosis) {
-  const std::vector<BreakdownPart> parts = diagnosis.breakdown.parts();
-  const BreakdownPart* most = largest<HostWork>(parts);
-  if (most == nullptr) return "The trace has no device work.";
-  constexpr std::string_view kWhose = "The trace has no device work; this is the time of its busiest thread";
-  const std::string share = format_percent(most->percent);
-  if (std::get<HostWork>(most->what) == HostWork::kUnknown)
-    return fmt::format("{}, which does nothing that was recorded for {} of it.", kWhose, share);
-  return fmt::format("{}, {} of it in {}.", kWhose, share, label_of(*most));
+  std::string text;
+  std::size_t said = 0;
+  for (const BreakdownPart& part : diagnosis.breakdown.parts()) {
+    const auto* work = std::get_if<HostWork>(&part.what);
+    if (work == nullptr || said == kMostPartsSaid || (said > 0 && part.percent < kLeastPartSaid)) continue;
+    const std::string_view whole = diagnosis.observer_percent() >= kWorthSaying ? " of the recorded step" : " of it";
+    text += fmt::format("{}{}{} {}", said == 0 ? "" : ", ", format_percent(part.percent), said == 0 ? whole : "",
+                        does(diagnosis, *work));
+    ++said;
+  }
+  return text.empty() ? text : text + '.';
 }
 
 std::string device_names(const Diagnosis& diagnosis) {
@@ -139,7 +190,7 @@ std::string device_names(const Diagnosis& diagnosis) {
   for (const auto& [name, count] : count_by_name) {
     text += (text.empty() ? "" : ", ") + (count == 1 ? name : fmt::format("{} × {}", count, name));
   }
-  return text.empty() ? "no GPU" : text;
+  return text.empty() ? "CPU" : text;
 }
 
 constexpr std::size_t kMostTitles = 4;
@@ -248,8 +299,8 @@ std::string_view label_of(WorkClass work) { return name_of(work); }
 
 std::string_view label_of(HostWork work) {
   constexpr std::array<std::string_view, kHostWorkCount> kLabels = {
-      "data loading", "sync",      "launching",          "Python", "operators", "copies",
-      "allocator",    "compiling", "garbage collection", "scopes", "unknown",
+      "data loading",       "sync",    "launching",     "Python", "operators", "copies", "allocator", "compiling",
+      "garbage collection", "waiting", "communication", "scopes", "unknown",
   };
   return kLabels[static_cast<std::size_t>(work)];
 }

@@ -41,11 +41,41 @@ TEST(Headline, of_a_busy_device_names_its_work) {
   EXPECT_EQ(headline_text(diagnosis), "A step takes 2.00 ms. The GPU is always busy, mostly with convolutions (75 %).");
 }
 
-TEST(Headline, without_steps_or_device_says_so) {
+TEST(Headline, without_steps_or_device_tells_what_the_host_does) {
   EXPECT_EQ(headline_text(healthy_host_diagnosis().diagnosis),
-            "The trace marks no steps and nothing in it repeats, so it counts as one step of 10.0 ms. The trace has no "
-            "device "
-            "work; this is the time of its busiest thread, 80 % of it in operators.");
+            "The trace marks no steps and nothing in it repeats, so it counts as one step of 10.0 ms. 80 % of it runs "
+            "operators, 20 % runs Python.");
+}
+
+Diagnosis waiting_diagnosis() {
+  Diagnosis diagnosis;
+  diagnosis.timing.source = StepSource::kMarks;
+  diagnosis.recorded_ns = diagnosis.unobserved_ns = diagnosis.breakdown.step = 20'000'000;
+  diagnosis.breakdown.by_host_work[static_cast<std::size_t>(HostWork::kWaiting)] = 14'000'000;
+  diagnosis.breakdown.by_host_work[static_cast<std::size_t>(HostWork::kOperators)] = 5'000'000;
+  diagnosis.breakdown.by_host_work[static_cast<std::size_t>(HostWork::kPython)] = 800'000;
+  diagnosis.breakdown.by_host_work[static_cast<std::size_t>(HostWork::kUnknown)] = 200'000;
+  diagnosis.breakdown.longest_operator = "aten::addmm";
+  HostWait sleep;
+  sleep.what = WaitFor::kSleep;
+  sleep.source = SourceLine{"src/train.py", 12, "throttle"};
+  diagnosis.waits = {sleep};
+  return diagnosis;
+}
+
+TEST(Headline, without_a_device_tells_what_is_waited_for_and_where) {
+  Diagnosis diagnosis = waiting_diagnosis();
+  EXPECT_EQ(
+      headline_text(diagnosis),
+      "A step takes 20.0 ms. 70 % of it waits for a sleep (train.py:12), 25 % runs operators (mostly addmm), 4.0 % "
+      "runs Python.");
+  diagnosis.waits.push_back({});
+  diagnosis.recorded_ns = 25'000'000;
+  EXPECT_TRUE(
+      headline_text(diagnosis).ends_with("70 % of the recorded step waits, mostly for a sleep (train.py:12), 25 % runs "
+                                         "operators (mostly addmm), 4.0 % runs "
+                                         "Python."))
+      << headline_text(diagnosis);
 }
 
 TEST(Headline, of_an_empty_trace_is_a_sentence) {
@@ -54,7 +84,7 @@ TEST(Headline, of_an_empty_trace_is_a_sentence) {
 
 TEST(SubjectLine, names_file_devices_and_steps) {
   EXPECT_EQ(subject_line(sample_diagnosis().diagnosis), "train.json.gz · NVIDIA H200 · 3 steps");
-  EXPECT_EQ(subject_line(healthy_host_diagnosis().diagnosis), "standard input · no GPU · no steps");
+  EXPECT_EQ(subject_line(healthy_host_diagnosis().diagnosis), "standard input · CPU · no steps");
 }
 
 TEST(Headline, says_over_how_many_steps_it_was_measured) {
@@ -208,7 +238,7 @@ TEST(Counts, of_none_one_and_two_read_right) {
     for (int i = 0; i < count; ++i) sample.diagnosis.devices.push_back({i, "NVIDIA H200", 1, 1, 1});
     return subject_line(sample.diagnosis);
   };
-  EXPECT_EQ(with_devices(0), "train.json.gz · no GPU · 3 steps");
+  EXPECT_EQ(with_devices(0), "train.json.gz · CPU · 3 steps");
   EXPECT_EQ(with_devices(1), "train.json.gz · NVIDIA H200 · 3 steps");
   EXPECT_EQ(with_devices(2), "train.json.gz · 2 × NVIDIA H200 · 3 steps");
 

@@ -379,6 +379,17 @@ void describe(Fields& fields, const Look& look) {
 }
 
 template <typename Fields>
+void describe(Fields& fields, const HostWait& wait) {
+  fields.object("HostWait", "Waits of the host for anything but the device, the data loader and other ranks");
+  fields.member("waits_for", wait.what, "`sleep`, `lock`, `socket`, `pipe`, `file`, `process`, `poll` or `other`");
+  fields.member("source", wait.source, "the line that waits; null where the trace does not say");
+  fields.member("ns", wait.ns, "in a step");
+  fields.member("percent", wait.percent, "of the recorded step");
+  fields.member("example", event_or_null(wait.calls.empty() ? kNoEvent : wait.calls.front()),
+                "the number of the longest event");
+}
+
+template <typename Fields>
 void describe(Fields& fields, const Diagnosis& diagnosis) {
   std::vector<ThreadOf> threads;
   for (const ThreadActivity& thread : diagnosis.host.threads)
@@ -403,6 +414,7 @@ void describe(Fields& fields, const Diagnosis& diagnosis) {
   fields.member("remarks", diagnosis.remarks, "sentences: what a reader should know before trusting the rest");
   fields.member("queue", diagnosis.queue, "work that waits for the device");
   fields.member("syncs", diagnosis.sync_rows, "by falling idle time");
+  fields.member("waits", diagnosis.waits, "of the host, by line and what is waited for, by falling time");
   fields.member("copies", diagnosis.copies.rows, "by direction");
   fields.member("communication", diagnosis.communication, "with other processes");
   fields.member("memory", diagnosis.memory,

@@ -87,7 +87,7 @@ std::string device_text(const TraceInfo& info) {
   for (const auto& [name, count] : count_by_name) {
     parts.push_back(count == 1 ? printable(name) : fmt::format("{} × {}", count, printable(name)));
   }
-  return parts.empty() ? "no GPU" : joined(parts, ", ");
+  return parts.empty() ? "CPU" : joined(parts, ", ");
 }
 
 std::string software_text(const TraceInfo& info) {

@@ -16,9 +16,9 @@ nlohmann::json answer(const SampleDiagnosis& sample) {
 TEST(AnalyzeJson, has_the_members_of_its_schema) {
   const nlohmann::json json = answer(sample_diagnosis());
   EXPECT_EQ(json["schema"], "telltale.analyze/1");
-  for (const char* member :
-       {"trace", "step", "steps", "breakdown", "devices", "phases", "modules", "kernels", "findings", "look", "remarks",
-        "queue", "syncs", "copies", "communication", "memory", "threads", "latencies", "counters"}) {
+  for (const char* member : {"trace",   "step",          "steps",  "breakdown", "devices",   "phases",  "modules",
+                             "kernels", "findings",      "look",   "remarks",   "queue",     "syncs",   "waits",
+                             "copies",  "communication", "memory", "threads",   "latencies", "counters"}) {
     EXPECT_TRUE(json.contains(member)) << member;
   }
 }

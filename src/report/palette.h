@@ -99,6 +99,10 @@ constexpr Color color_of(HostWork work) {
       return {0xee, 0x8a, 0xa8, 211};
     case HostWork::kGarbageCollection:
       return {0x7a, 0x22, 0x22, 88};
+    case HostWork::kWaiting:
+      return {0xb0, 0x3a, 0x8c, 133};
+    case HostWork::kCommunication:
+      return {0x43, 0x38, 0x8f, 61};
     case HostWork::kScopes:
       return {0xb5, 0x89, 0x00, 136};
     case HostWork::kUnknown:

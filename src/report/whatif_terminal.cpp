@@ -56,15 +56,14 @@ std::string steps_table(const WhatIf& answer, const TextStyle& style) {
   const auto share = [](Nanoseconds busy, const ReplayedStep& step) {
     return format_percent(percent_of(busy, step.period));
   };
-  const auto device_share = [&](const ReplayedStep& step) {
-    return answer.has_device ? share(step.device_busy, step) : std::string(kNotKnown);
-  };
   const ReplayedStep &before = answer.before, &after = answer.after;
-  table.columns = {
-      {"Step", {format_time(answer.recorded), format_time(before.period), format_time(after.period)}},
-      {"GPU busy", {std::string(kNotKnown), device_share(before), device_share(after)}},
-      {"Host busy", {std::string(kNotKnown), share(before.host_busy, before), share(after.host_busy, after)}},
+  const auto add = [&](std::string header, std::string recorded, std::string replayed, std::string changed) {
+    table.columns.push_back({std::move(header), {std::move(recorded), std::move(replayed), std::move(changed)}});
   };
+  const std::string not_known(kNotKnown);
+  add("Step", format_time(answer.recorded), format_time(before.period), format_time(after.period));
+  if (answer.has_device) add("GPU busy", not_known, share(before.device_busy, before), share(after.device_busy, after));
+  add("Host busy", not_known, share(before.host_busy, before), share(after.host_busy, after));
   return render(table, style);
 }
 
@@ -101,7 +100,8 @@ std::string changes_table(const WhatIf& answer, const TextStyle& style) {
     work.cells.push_back(a_step(reach.device_work));
   }
   if (table.labels.empty()) return {};
-  table.columns = {std::move(calls), std::move(work)};
+  table.columns = {std::move(calls)};
+  if (answer.has_device) table.columns.push_back(std::move(work));
   return '\n' + render(table, style);
 }
 

@@ -84,6 +84,7 @@ TEST(WhatIfText, has_no_word_about_a_device_that_is_not_there) {
   answer.after = {10'000'000, 0, 9'900'000};
   const std::string text = whatif_text(answer, {});
   EXPECT_NE(text.find("The host sets the pace: it works for 99 % of the step."), std::string::npos);
+  EXPECT_EQ(text.find("GPU"), std::string::npos);
   answer.after.host_busy = 1'000'000;
   EXPECT_NE(whatif_text(answer, {}).find("The host then works for 10 % of the step."), std::string::npos);
 }

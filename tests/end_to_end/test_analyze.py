@@ -201,6 +201,19 @@ class Analyze(unittest.TestCase):
         self.assertIn("busiest thread", text)
         self.assertNotIn("The GPU is", text)
 
+    def test_no_view_of_a_trace_without_a_device_speaks_of_one(self):
+        of_devices = re.compile(r"\bGPUs?\b|\bdevices?\b|\bkernels?\b|CUDA|pin_memory|\blaunch", re.IGNORECASE)
+        views = {form: run("analyze", CPU_ONLY, *form).stdout for form in ((), ("--markdown",))}
+        with tempfile.TemporaryDirectory() as folder:
+            run("analyze", CPU_ONLY, "--html", f"{folder}/page.html")
+            page = Path(folder, "page.html").read_text()
+        views["page"] = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
+        views["top"] = run("top", CPU_ONLY).stdout
+        views["whatif"] = run("whatif", CPU_ONLY, "--scale", "aten::*=0.5").stdout
+        for view, text in views.items():
+            self.assertTrue(text.strip(), view)
+            self.assertIsNone(of_devices.search(text), f"{view}: {text}")
+
     def test_chosen_steps_are_all_that_counts(self):
         self.assertEqual([step["index"] for step in answer("analyze", RESNET, "--steps", "2")["steps"]], [2])
         self.assert_fails(run("analyze", RESNET, "--steps", "7..9"), "no step matches --steps 7..9 (the trace has 1 to 2)")

@@ -84,7 +84,7 @@ class OurAdapter(Torch):
         self.assertRegex(name, r"^telltale_train_\d{8}-\d{6}\.tell$")
         self.assertEqual(self.calls(name, "aten::addmm"), 2 * 20)
         self.assertEqual(len(self.info(name)["steps"]), 20)
-        self.assertIn(f"{name} · no GPU · 18 steps", done.stderr)
+        self.assertIn(f"{name} · CPU · 18 steps", done.stderr)
         self.assertIn("Note: The first 2 steps warm up and are left out; choose steps 0.. to include them.", done.stderr)
         self.assertIn(f"next: telltale analyze {name} --html report.html", done.stderr)
         again = self.run_it("analyze", name)
@@ -237,7 +237,7 @@ class PyTorchsProfiler(Torch):
                            "--", sys.executable, self.script, FOR_EVER)
         self.assertEqual((done.returncode, done.stdout), (0, "training\n"), done.stderr)
         self.assertEqual(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2 * (3 + 1))
-        self.assertIn("run.json · no GPU · 3 steps", done.stderr)
+        self.assertIn("run.json · CPU · 3 steps", done.stderr)
         self.assertRegex(done.stderr, r"A step takes [\d.]+ ms, measured over \d+ unrecorded steps")
         self.assertTrue(self.info("run.json")["recorded"]["shapes"])
 

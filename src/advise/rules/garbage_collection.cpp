@@ -21,7 +21,8 @@ std::vector<Finding> find(const Facts& facts) {
   if (likely <= 0) return {};
 
   Finding finding;
-  finding.title = "Python collects garbage while the GPU waits";
+  finding.title =
+      fmt::format("Python collects garbage while the {} waits", facts.diagnosis.breakdown.has_device ? "GPU" : "step");
   finding.explanation = fmt::format("Garbage collection takes {} per recorded step; the longest collection took {}.",
                                     format_time(time_in(facts, collections)),
                                     format_time(facts.trace.events.duration[collections.front()]));

@@ -27,11 +27,32 @@ EventId users_function(const Trace& trace, EventId call) {
   return frame && is_library_frame(*frame) ? trace.events.parent[call] : call;
 }
 
+// Without operators; what waits is no Python, but may stand in it.
 bool is_plain_python(const Facts& facts, EventId root) {
   const EventId end = subtree_end(facts.trace, root);
   for (EventId event = root; event < end; ++event)
-    if (facts.host_work[event] != HostWork::kPython) return false;
+    if (facts.host_work[event] != HostWork::kPython && facts.host_work[event] != HostWork::kWaiting) return false;
   return true;
+}
+
+// How long a call takes without its waits.
+Nanoseconds time_in_python(const Facts& facts, EventId root) {
+  const Events& events = facts.trace.events;
+  const EventId end = subtree_end(facts.trace, root);
+  Nanoseconds time = events.duration[root];
+  EventId behind = root;  // of the last wait
+  for (EventId event = root; event < end; ++event) {
+    if (event < behind || facts.host_work[event] != HostWork::kWaiting) continue;
+    behind = subtree_end(facts.trace, event);
+    time -= events.duration[event];
+  }
+  return time;
+}
+
+void vectorize(const Facts& facts, EventId root, Edit& edit) {
+  const EventId end = subtree_end(facts.trace, root);
+  for (EventId event = root; event < end; ++event)
+    if (facts.host_work[event] == HostWork::kPython) edit.scale_event(facts.trace, event, kLeftByVectorizing);
 }
 
 std::vector<Finding> find(const Facts& facts) {
@@ -41,7 +62,7 @@ std::vector<Finding> find(const Facts& facts) {
     const EventId users = users_function(facts.trace, call);
     PythonFunction& function = functions[facts.trace.events.name[users]];
     function.is_whole = function.is_whole && users == call;
-    function.duration += facts.trace.events.duration[call];
+    function.duration += time_in_python(facts, call);
     function.calls.push_back(call);
   }
   const auto longest = std::max_element(functions.begin(), functions.end(), [](const auto& a, const auto& b) {
@@ -51,8 +72,7 @@ std::vector<Finding> find(const Facts& facts) {
   const PythonFunction& function = longest->second;
 
   Edit edit = facts.unobserved;
-  for (const EventId call : function.calls)
-    edit.scale_subtree(facts.trace, facts.launched, call, kLeftByVectorizing, 1);
+  for (const EventId call : function.calls) vectorize(facts, call, edit);
   const Nanoseconds likely = facts.saved_by(edit);
   if (likely <= 0) return {};
 
@@ -68,8 +88,11 @@ std::vector<Finding> find(const Facts& facts) {
                   format_time(static_cast<Nanoseconds>(static_cast<double>(function.duration) / facts.steps())),
                   function.is_whole ? "without calling a single operator" : "in Python that calls no operator",
                   has_device ? ", and the GPU runs dry" : "");
-  finding.fix = {"vectorize", "Compute it as one tensor expression on the GPU, or once before the loop.",
-                 "- w = [weight(i) for i in range(n)]\n+ w = weight(torch.arange(n, device=x.device))"};
+  finding.fix = {
+      "vectorize",
+      fmt::format("Compute it as one tensor expression{}, or once before the loop.", has_device ? " on the GPU" : ""),
+      fmt::format("- w = [weight(i) for i in range(n)]\n+ w = weight(torch.arange(n{}))",
+                  has_device ? ", device=x.device" : "")};
   return {finding};
 }
 

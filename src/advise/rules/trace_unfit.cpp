@@ -140,10 +140,11 @@ Fix fix_for(const Facts& facts) {
   }
   if (facts.trace.format == "tell") return fix_for_our_recording(facts);
   return {"other", "Record again, to the end: a few steps of warm-up, then at least three that are alike.",
-          fmt::format("+ activities = [ProfilerActivity.CPU, ProfilerActivity.{}]\n"
-                      "+ with profile(activities=activities, schedule=schedule(wait=1, warmup=3, active=3)) as prof:\n"
-                      "+     for batch in batches:\n+         step(batch)\n+         prof.step()",
-                      device_activity(facts.trace))};
+          fmt::format(
+              "+ activities = [ProfilerActivity.CPU{}]\n"
+              "+ with profile(activities=activities, schedule=schedule(wait=1, warmup=3, active=3)) as prof:\n"
+              "+     for batch in batches:\n+         step(batch)\n+         prof.step()",
+              facts.trace.devices.empty() ? "" : fmt::format(", ProfilerActivity.{}", device_activity(facts.trace)))};
 }
 
 std::vector<Finding> find(const Facts& facts) {
