@@ -97,7 +97,7 @@ class Planted:
         return None
 
 
-WAITING = ("waiting",)
+WAITING = ("waiting_in_step",)
 FAULTS = [
     Planted("weather", "a sleep in each step", WAITING, ("time.sleep(self.pause)", "progress.show("), ("--steps", "60")),
     Planted("telemetry", "a lock that another thread holds while it sends", WAITING,
@@ -106,11 +106,11 @@ FAULTS = [
             ("table = np.load", "return torch.from_numpy(table", "mean, scale =", "batch = scaler("), ("--steps", "50")),
     Planted("autoencoder", "a process started in each step", ("python_overhead", *WAITING),
             ("table = subprocess", "self.lines.append(", "log.write("), ("--steps", "60")),
-    Planted("digits", "a transform in pure Python", ("data_loading", "loader_no_workers", "python_overhead"),
+    Planted("digits", "a transform in pure Python", ("data_loading", "loader_line", "loader_no_workers", "python_overhead"),
             ("picture = self.normalize(", "for pixel in", "value = (", "values.append(", "return torch.tensor(values)"), ("--epochs", "2")),
-    Planted("sentences", "a collate_fn in pure Python", ("data_loading", "loop_indexing", "python_overhead"),
+    Planted("sentences", "a collate_fn in pure Python", ("data_loading", "loader_line", "loop_indexing", "python_overhead"),
             ("for row, (words", "for column in", "batch[row, column] ="), ("--steps", "40")),
-    Planted("iris", "batches of four", ("small_batch",), (), ("--epochs", "3")),
+    Planted("iris", "batches of four", ("small_batch", "small_host_batch"), (), ("--epochs", "3")),
     Planted("encoder", "one thread where there are two processors", ("threads",), (), ("--steps", "20")),
     Planted("mixer", "sixteen threads on two processors", ("threads",), (), ("--steps", "20")),
     Planted("tagger", "a loop over the rows of a batch", ("loop_indexing", "python_overhead"), ("last = torch.stack(",),
@@ -119,9 +119,10 @@ FAULTS = [
             ("theirs.data =", "for theirs, ours", "update("), ("--steps", "40")),
     Planted("surface", "float64 without need", ("float64",), (), ("--steps", "30")),
     Planted("physics", "a chain of elementwise operators", ("unfused_elementwise", "compile_candidate"), (), ("--steps", "40")),
-    Planted("ratings", "workers that start anew in each epoch", ("loader_workers_anew", "data_loading"), (), ("--epochs", "8")),
-    Planted("two_ranks", "a rank that waits for the other", ("exposed_communication", *WAITING), (), ("--steps", "40")),
-    Planted("answers", "a lock held while features are fetched", WAITING,
+    Planted("ratings", "workers that start anew in each epoch", ("loader_restarts",), (), ("--epochs", "8")),
+    Planted("two_ranks", "a rank that waits for the other", ("exposed_communication", "waiting_for_ranks", *WAITING), (),
+            ("--steps", "40")),
+    Planted("answers", "a lock held while features are fetched", ("request_serving", *WAITING),
             ("with self.guard:", "features = self.store.features(", "time.sleep(0.01)", "return self.judged(features)"),
             ("--requests", "30")),
     Planted("balance", "an optimizer that walks from parameter to parameter", ("single_tensor_optimizer",), (), ("--steps", "800")),

@@ -7,13 +7,14 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "advise/models/host_cost.h"
 #include "advise/patterns/row_loops.h"
 #include "advise/patterns/turn_contents.h"
 
 namespace telltale {
 namespace {
 
-// Calls of one turn that launch something. Longer turns are steps of a program.
+// Calls of one turn that compute something. Longer turns are steps of a program.
 constexpr std::size_t kMostCallsInTurn = 32;
 
 // What a call is, whichever instance or object it is of: "nn.Module: Embedding_7" is "nn.Module: Embedding", and
@@ -55,16 +56,27 @@ class Search {
     return facts_.trace.events.kind[event] != Kind::kOperator && !facts_.trace.name(event).starts_with("<built-in");
   }
 
-  // The calls that launch something, by what they stand in.
-  void collect_calls() {
-    const Events& events = facts_.trace.events;
+  // What computes outside of the backward pass: calls that launch something or, without a device, operators.
+  std::vector<EventId> computing_calls() const {
     std::vector<EventId> launches;
+    if (!facts_.diagnosis.breakdown.has_device) {
+      const HostCost cost(facts_);
+      for (const EventId op : cost.leaves())
+        if (facts_.phases[op] != Phase::kBackward && facts_.host_work[op] == HostWork::kOperators)
+          launches.push_back(op);
+    }
     for (const DeviceCall& call : facts_.diagnosis.kernels.calls)
       if (const EventId launch = facts_.trace.launch_of(call.event);
           launch != kNoEvent && facts_.phases[launch] != Phase::kBackward)
         launches.push_back(launch);
     std::ranges::sort(launches);
-    for (const EventId launch : launches) {
+    return launches;
+  }
+
+  // These calls, by what they stand in.
+  void collect_calls() {
+    const Events& events = facts_.trace.events;
+    for (const EventId launch : computing_calls()) {
       EventId call = launch;
       for (EventId around = events.parent[call]; around != kNoEvent; around = events.parent[around]) {
         if (may_be_body(around)) {

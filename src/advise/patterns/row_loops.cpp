@@ -111,6 +111,8 @@ std::vector<RowLoop> find_row_loops(const Facts& facts) {
     if (trace.events.kind[event] != Kind::kOperator || !is_taker[trace.events.name[event]]) continue;
     if (facts.phases[event] == Phase::kBackward || !facts.is_in_steps(event) || !takes_along_rows(trace, event))
       continue;
+    // What a loader does sample by sample is its own matter.
+    if (!facts.diagnosis.breakdown.has_device && facts.host_work[event] == HostWork::kDataLoading) continue;
     const EventId body = loop_body_around(facts, event);
     if (body != kNoEvent) by_body[body].push_back(event);
   }

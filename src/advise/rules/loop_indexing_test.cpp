@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "advise/testing/advise_sketch.h"
 
@@ -125,6 +127,60 @@ TEST(LoopIndexingRule, is_silent_where_the_device_is_busy_with_something_else) {
     program.kernel("aten::mm", 50 * kMillisecond);
   }
   EXPECT_TRUE(findings_of(program.build(), "loop_indexing").empty());
+}
+
+// Without a device: a loop of `turns` that call the operators, each for as long.
+Trace looping_on_cpu(const std::vector<std::string_view>& ops, Nanoseconds duration, int turns = 20,
+                     std::string_view module = {}) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "model.py(4): attend");
+    for (int turn = 0; turn < turns; ++turn) {
+      if (!module.empty()) program.open(Kind::kModule, module);
+      for (const std::string_view op : ops) {
+        const auto call = program.run(Kind::kOperator, op, duration);
+        if (ops.size() == 1) program.sketch().set_inputs(call, fmt::format("[[{},64],[]]", turn + 1));
+      }
+      if (!module.empty()) program.close();
+    }
+    program.close();
+    program.run(Kind::kOperator, "aten::sort", 1 * kMillisecond);
+  }
+  return program.build();
+}
+
+// Of 20 turns with two operators of 10 µs, one remains. Of operators of 100 µs, all that is beyond 20 µs of overhead
+// is the work itself and remains: 80 µs and a twentieth of 20.
+TEST(LoopIndexingRule, on_a_cpu_one_call_saves_the_overhead_of_the_others) {
+  const std::vector<Finding> small =
+      findings_of(looping_on_cpu({"aten::select", "aten::mul"}, 10 * kMicrosecond), "loop_indexing");
+  ASSERT_EQ(small.size(), 1);
+  EXPECT_NEAR(likely_ms(small[0]), 20 * 0.020 * 19 / 20, 0.005);
+  EXPECT_EQ(small[0].source, (SourceLine{"model.py", 4, "attend"}));
+  const std::vector<Finding> large =
+      findings_of(looping_on_cpu({"aten::select", "aten::mul"}, 100 * kMicrosecond), "loop_indexing");
+  ASSERT_EQ(large.size(), 1);
+  EXPECT_NEAR(likely_ms(large[0]), 20 * 2 * (0.100 - 0.081), 0.005);
+}
+
+// Lists of tensors are gone through one by one, at 60 % of the overhead.
+TEST(LoopIndexingRule, on_a_cpu_lists_of_parameters_save_less) {
+  const std::vector<Finding> findings =
+      findings_of(looping_on_cpu({"aten::mul_"}, 10 * kMicrosecond, 40), "loop_indexing");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].title, "A loop goes through 40 parameters one at a time");
+  EXPECT_NEAR(likely_ms(findings[0]), 40 * 0.010 * 0.4, 0.002);
+}
+
+TEST(LoopIndexingRule, on_a_cpu_only_an_lstm_gains_as_a_whole) {
+  const std::vector<Finding> lstm = findings_of(
+      looping_on_cpu({"aten::lstm_cell"}, 100 * kMicrosecond, 20, "nn.Module: LSTMCell_0"), "loop_indexing");
+  ASSERT_EQ(lstm.size(), 1);
+  EXPECT_NEAR(likely_ms(lstm[0]), 20 * 0.100 * 0.75, 0.005);
+  EXPECT_TRUE(
+      findings_of(looping_on_cpu({"aten::gru_cell"}, 100 * kMicrosecond, 20, "nn.Module: GRUCell_0"), "loop_indexing")
+          .empty());
 }
 
 const RuleSample k20Rows("loop_indexing", "20 rows", [] { return looping({}); });

@@ -75,6 +75,47 @@ TEST(SingleTensorOptimizerRule, is_silent_about_few_kernels_and_about_little_tim
   EXPECT_TRUE(findings_of(training({.duration = 10 * kMicrosecond}), "single_tensor_optimizer").empty());
 }
 
+// A step of 1 ms and an optimizer of 20 operators of 0.1 ms each, without a device.
+Trace training_on_cpu(std::string_view step, std::string_view op) {
+  ProgramSketch program;
+  for (int i = 0; i < 3; ++i) {
+    program.begin_step();
+    program.open(Kind::kPython, "train.py(8): step");
+    program.run(Kind::kOperator, "aten::mm", 1 * kMillisecond);
+    program.open(Kind::kAnnotation, step);
+    for (int call = 0; call < 20; ++call) program.run(Kind::kOperator, op, 100 * kMicrosecond);
+    program.close();
+    program.close();
+  }
+  return program.build();
+}
+
+// A quarter of 2 ms remains of Adam, half of SGD.
+TEST(SingleTensorOptimizerRule, a_fused_one_takes_a_part_of_the_time_on_a_cpu) {
+  const std::vector<Finding> adam =
+      findings_of(training_on_cpu("Optimizer.step#Adam.step", "aten::mul_"), "single_tensor_optimizer");
+  ASSERT_EQ(adam.size(), 1);
+  EXPECT_NEAR(likely_ms(adam[0]), 1.5, 0.01);
+  EXPECT_EQ(adam[0].explanation,
+            "Its step calls 20 operators and takes 2.00 ms as recorded; a fused optimizer passes over each parameter "
+            "once.");
+  EXPECT_EQ(adam[0].fix.code, "- torch.optim.Adam(parameters)\n+ torch.optim.Adam(parameters, fused=True)");
+  const std::vector<Finding> sgd =
+      findings_of(training_on_cpu("Optimizer.step#SGD.step", "aten::add_"), "single_tensor_optimizer");
+  ASSERT_EQ(sgd.size(), 1);
+  EXPECT_NEAR(likely_ms(sgd[0]), 1.0, 0.01);
+}
+
+TEST(SingleTensorOptimizerRule, is_silent_on_a_cpu_where_it_is_fused_or_has_no_such_form) {
+  EXPECT_TRUE(
+      findings_of(training_on_cpu("Optimizer.step#AdamW.step", "aten::_fused_adamw_"), "single_tensor_optimizer")
+          .empty());
+  EXPECT_TRUE(
+      findings_of(training_on_cpu("Optimizer.step#Lion.step", "aten::mul_"), "single_tensor_optimizer").empty());
+}
+
+const RuleSample kOnCpu("single_tensor_optimizer", "on a CPU",
+                        [] { return training_on_cpu("Optimizer.step#Adam.step", "aten::mul_"); });
 const RuleSample k10Kernels("single_tensor_optimizer", "10 kernels", [] { return training({}); });
 const RuleSample k400Kernels("single_tensor_optimizer", "400 kernels", [] {
   return training({.kernels = 400, .duration = 5 * kMicrosecond, .host = 100 * kMicrosecond});

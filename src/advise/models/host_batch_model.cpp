@@ -1,0 +1,95 @@
+#include "advise/models/host_batch_model.h"
+
+#include <algorithm>
+#include <map>
+
+#include "advise/models/host_cost.h"
+#include "advise/patterns/call_loops.h"
+#include "advise/patterns/forward_stretch.h"
+#include "trace/shapes.h"
+
+namespace telltale {
+namespace {
+
+// Sums of gradients have the size of parameters, whatever the batch.
+bool is_of_parameters(std::string_view name) { return name == "torch::autograd::AccumulateGrad"; }
+
+bool is_overhead(HostWork work) {
+  return work == HostWork::kPython || work == HostWork::kOperators || work == HostWork::kUnknown;
+}
+
+}  // namespace
+
+HostBatchModel::HostBatchModel(const Facts& facts) : facts_(facts), share_(facts.trace.events.size()) {
+  find_shares();
+  while (growth_ < kMostGrowth) {
+    const double now = static_cast<double>(step_at(growth_)) / growth_;
+    const double doubled = static_cast<double>(step_at(2 * growth_)) / (2 * growth_);
+    if (doubled > (1 - kLeastPercentOfDoubling / 100) * now) break;
+    growth_ *= 2;
+  }
+}
+
+void HostBatchModel::find_shares() {
+  const Trace& trace = facts_.trace;
+  const HostCost cost(facts_);
+  const std::vector<bool> is_sum = names_where(trace, is_of_parameters);
+  std::vector<bool> moves_parameters(trace.events.size());
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    const EventId parent = trace.events.parent[event];
+    moves_parameters[event] = facts_.phases[event] == Phase::kOptimizer || is_sum[trace.events.name[event]] ||
+                              (parent != kNoEvent && moves_parameters[parent]);
+    if (is_on_device(trace.events.kind[event]) || moves_parameters[event]) continue;
+    share_[event] = is_overhead(facts_.host_work[event]) ? cost.growing_share(event) : 1;
+  }
+  const auto grow_all = [&](EventId first, EventId end) {
+    std::fill(share_.begin() + first, share_.begin() + end, 1.0F);
+  };
+  for (const EventId root : facts_.user_python()) grow_all(root, subtree_end(trace, root));
+  std::vector<ForwardStretch> stretches;
+  for (const CallLoop& loop : facts_.call_loops())
+    if (loop.over == LoopOver::kRows || loop.over == LoopOver::kParts) stretches.push_back({loop.first, loop.end});
+  for (const ForwardStretch& stretch : stretches) grow_all(stretch.first, stretch.end);
+  for (const BackwardCall& call : backward_calls_of(facts_, stretches)) grow_all(call.op, subtree_end(trace, call.op));
+}
+
+Edit HostBatchModel::grown(int growth) const {
+  Edit edit = facts_.unobserved;
+  for (EventId event = 0; event < share_.size(); ++event)
+    if (share_[event] > 0) edit.scale_event(facts_.trace, event, 1 + share_[event] * static_cast<float>(growth - 1));
+  return edit;
+}
+
+Nanoseconds HostBatchModel::step_at(int growth) const { return facts_.step - facts_.saved_by(grown(growth)); }
+
+double HostBatchModel::fixed_percent() const {
+  const Nanoseconds growing = step_at(2) - facts_.step;
+  return 100 - facts_.percent_of_step(std::clamp<Nanoseconds>(growing, 0, facts_.step));
+}
+
+std::optional<std::int64_t> HostBatchModel::batch() const {
+  const Trace& trace = facts_.trace;
+  std::map<int, std::int64_t> by_step;
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    if (trace.events.kind[event] != Kind::kOperator || facts_.phases[event] != Phase::kForward) continue;
+    const int step = telltale::step_at(facts_.diagnosis.timing, trace.events.start[event]);
+    if (step < 0 || by_step.contains(step)) continue;
+    const std::vector<Shape> shapes = tensor_shapes(texts_of(trace, event).shapes);
+    const std::size_t input = trace.name(event) == "aten::embedding" ? 1 : 0;  // behind its table
+    if (shapes.size() > input && !shapes[input].empty()) by_step[step] = shapes[input].front();
+  }
+  std::map<std::int64_t, std::size_t> steps_by_batch;
+  for (const auto& [step, batch] : by_step) ++steps_by_batch[batch];
+  for (const auto& [batch, steps] : steps_by_batch)
+    if (2 * steps > by_step.size()) return batch;
+  return {};
+}
+
+std::vector<EventId> HostBatchModel::fixed_events() const {
+  std::vector<EventId> fixed;
+  for (EventId event = 0; event < share_.size(); ++event)
+    if (share_[event] < 1 && !is_on_device(facts_.trace.events.kind[event])) fixed.push_back(event);
+  return fixed;
+}
+
+}  // namespace telltale

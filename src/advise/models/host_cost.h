@@ -1,0 +1,57 @@
+// What an operator that computes on a CPU costs whatever its tensors hold (dispatch, autograd, starting threads), and
+// what grows with them.
+//
+// By the shapes of its arguments: bytes and operations at a rate that any CPU reaches. An operator that takes much
+// longer than that is slow for its data, not for its overhead: the part that does not grow has a limit.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "advise/facts.h"
+
+namespace telltale {
+
+class HostCost {
+ public:
+  // On one thread, of an EPYC 9004 at 2.6 GHz: products of 32 to 512 rows reach 28 to 100 billion operations a second;
+  // operators that move memory 10 (exp) to 100 (add) billion bytes, and softmax, norms and dropout less.
+  static constexpr double kFlopsPerSecond = 20e9, kBytesPerSecond = 5e9;
+  // Operators on tensors of a few elements take 1 to 6 µs there, a convolution's backward pass 30, recorded a few more.
+  static constexpr Nanoseconds kMostFixed = 20'000, kMostFixedOfConvolution = 50'000;
+
+  // The facts must outlive it.
+  explicit HostCost(const Facts& facts);
+
+  // Whether an operator calls no other one, and so computes itself.
+  bool is_leaf(EventId op) const { return is_leaf_[op]; }
+  // Of an operator's own time, what grows with its tensors; 0 to 1. 0 of all other events.
+  float growing_share(EventId event) const { return share_[event]; }
+  // Operators of the steps that compute themselves, by event.
+  const std::vector<EventId>& leaves() const { return leaves_; }
+  // How many threads torch computes with, as far as the recording says; else 1.
+  double threads() const { return threads_; }
+
+ private:
+  // In nanoseconds; nothing where shapes do not tell.
+  struct Work {
+    std::optional<double> growing;
+    double fixed = 0;  // at most, that is not overhead: reading weights
+  };
+  Work work_of(EventId op);
+  float share_of(EventId op, double own);
+
+  const Facts& facts_;
+  double threads_ = 1;
+  std::vector<bool> is_leaf_;
+  std::vector<float> share_;
+  std::vector<EventId> leaves_;
+  std::map<std::pair<StringId, std::uint32_t>, Work> works_;  // by name and inputs
+};
+
+// A whole number that the recording says of its session: "processors", "torch_threads".
+std::optional<double> session_number(const Trace& trace, std::string_view name);
+
+}  // namespace telltale

@@ -1,0 +1,81 @@
+#include "advise/models/host_cost.h"
+
+#include <gtest/gtest.h>
+
+#include "advise/testing/advise_sketch.h"
+
+namespace telltale {
+namespace {
+
+struct Operator {
+  std::string_view name, shapes, types;
+  Nanoseconds duration = 0;
+};
+
+KnownTrace running(const Operator& op, std::string_view threads = {}) {
+  ProgramSketch program;
+  if (!threads.empty()) program.sketch().trace().metadata.emplace_back("torch_threads", threads);
+  program.begin_step();
+  program.open(Kind::kOperator, "aten::outer");
+  const auto call = program.run(Kind::kOperator, op.name, op.duration);
+  if (!op.shapes.empty()) program.sketch().set_inputs(call, op.shapes);
+  if (!op.types.empty()) program.sketch().set_types(call, op.types);
+  program.close();
+  return KnownTrace(program.build());
+}
+
+float share_of_leaf(const KnownTrace& known) {
+  const HostCost cost(known.facts);
+  EXPECT_EQ(cost.leaves().size(), 1) << "an operator that calls another one is none";
+  return cost.leaves().empty() ? -1 : cost.growing_share(cost.leaves().front());
+}
+
+// 2 × 100 × 100 × 10 = 200,000 operations take 10 µs at 20 billion a second, half as long on two threads.
+TEST(HostCost, what_products_compute_grows) {
+  const Operator product{"aten::mm", "[[10,100],[100,100]]", R"(["float","float"])", 20 * kMicrosecond};
+  EXPECT_NEAR(share_of_leaf(running(product)), 0.5, 0.001);
+  EXPECT_NEAR(share_of_leaf(running(product, "2")), 0.25, 0.001);
+}
+
+// Three tensors of 10,000 bytes take 6 µs at 5 billion bytes a second.
+TEST(HostCost, what_operators_move_grows) {
+  EXPECT_NEAR(share_of_leaf(running({"aten::mul", "[[2500],[2500]]", R"(["float","float"])", 12 * kMicrosecond})), 0.5,
+              0.001);
+}
+
+// Of 100 µs at most 20 are overhead; of a convolution's 50.
+TEST(HostCost, overhead_has_a_limit) {
+  EXPECT_NEAR(share_of_leaf(running({"aten::sort", {}, {}, 100 * kMicrosecond})), 0.8, 0.001);
+  EXPECT_NEAR(share_of_leaf(running({"aten::mkldnn_convolution", {}, {}, 100 * kMicrosecond})), 0.5, 0.001);
+  EXPECT_EQ(share_of_leaf(running({"aten::sort", {}, {}, 10 * kMicrosecond})), 0);
+}
+
+// An operator that calls another one may compute as well: of its own 100 µs, 80 are more than overhead.
+TEST(HostCost, operators_that_call_others_are_held_to_the_limit_too) {
+  ProgramSketch program;
+  program.begin_step();
+  const auto outer = program.open(Kind::kOperator, "aten::outer");
+  program.spend(100 * kMicrosecond);
+  program.run(Kind::kOperator, "aten::inner", 10 * kMicrosecond);
+  program.close();
+  const KnownTrace known(program.build());
+  EXPECT_NEAR(HostCost(known.facts).growing_share(program.id(outer)), 0.8, 0.001);
+}
+
+// A product of few rows mostly reads its weights, which a larger batch does not prolong: its 4.08 MB may take 816 µs.
+// Its 20,000,000 operations take 125 µs on 8 threads.
+TEST(HostCost, reading_weights_does_not_grow) {
+  const Operator product{"aten::mm", "[[10,1000],[1000,1000]]", R"(["float","float"])", 500 * kMicrosecond};
+  EXPECT_NEAR(share_of_leaf(running(product, "8")), 0.25, 0.001);
+}
+
+TEST(SessionNumber, reads_whole_numbers_only) {
+  Trace trace;
+  trace.metadata = {{"processors", "8"}, {"torch_threads", "\"many\""}};
+  EXPECT_EQ(session_number(trace, "processors"), 8);
+  EXPECT_EQ(session_number(trace, "torch_threads"), std::nullopt);
+  EXPECT_EQ(session_number(trace, "loader_workers"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace telltale
