@@ -191,6 +191,21 @@ class Copies(Struct):
 
 
 @dataclass(frozen=True)
+class HostWait(Struct):
+    """Waits of the host for anything but the device, the data loader and other ranks."""
+    waits_for: str
+    """``sleep``, ``lock``, ``socket``, ``pipe``, ``file``, ``process``, ``poll`` or ``other``."""
+    source: SourceLine | None
+    """The line that waits; null where the trace does not say."""
+    ns: int
+    """In a step."""
+    percent: float
+    """Of the recorded step."""
+    example: int | None
+    """The number of the longest event."""
+
+
+@dataclass(frozen=True)
 class Sync(Struct):
     """Waits of the host for the device, by what waits."""
     name: str
@@ -528,6 +543,8 @@ class Diagnosis(PageStruct):
     """Work that waits for the device."""
     syncs: tuple[Sync, ...]
     """By falling idle time."""
+    waits: tuple[HostWait, ...]
+    """Of the host, by line and what is waited for, by falling time."""
     copies: tuple[Copies, ...]
     """By direction."""
     communication: Communication

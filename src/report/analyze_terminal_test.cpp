@@ -90,9 +90,10 @@ TEST(AnalyzeText, has_colors_only_where_asked) {
 
 TEST(AnalyzeText, the_bar_is_full_whatever_the_shares) {
   SampleDiagnosis sample = sample_diagnosis();
-  sample.diagnosis.breakdown.busy.fill(1'933'333);
-  sample.diagnosis.breakdown.by_host_work.fill(3'866'667);
-  sample.diagnosis.breakdown.step = 58'000'000;
+  StepBreakdown& breakdown = sample.diagnosis.breakdown;
+  breakdown.busy.fill(1'933'333);
+  breakdown.by_host_work.fill(3'866'667);
+  breakdown.step = std::ssize(breakdown.busy) * 1'933'333 + std::ssize(breakdown.by_host_work) * 3'866'667;
   const std::string text = text_of(sample);
   EXPECT_EQ(count_of(text, "▇") + count_of(text, "░"), 76U);
 }

@@ -196,6 +196,7 @@ Rule rules::waiting_in_step() {
            "written are other rules'.",
        .needs = "Stacks: sampled ones, which show what a thread is blocked in, or all calls, which show built-ins "
                 "that wait.",
+       .cannot_do_without = {{Need::kStacks}},
        .saving = "The steps are replayed without the waits of a line. For a sleep and a lock that is the saving; "
                  "other waits can be hidden behind the rest of the step, and save no more than that takes.",
        .held = "Never compared with measurements yet.",
