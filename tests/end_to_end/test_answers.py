@@ -162,7 +162,7 @@ class Info(unittest.TestCase):
         self.assertEqual(info["devices"][0]["name"], "NVIDIA H200")
         self.assertEqual(info["devices"][0]["multiprocessors"], 132)
         self.assertEqual(info["versions"]["cuda_runtime"], "13.0")
-        recorded = {"shapes": True, "stacks": False, "memory": True, "modules": False, "flops": True}
+        recorded = {"shapes": True, "stacks": False, "memory": True, "modules": False, "flops": True, "sampled": False}
         self.assertEqual(info["recorded"], recorded)
         self.assertIsNone(info["distributed"])
 

@@ -109,7 +109,7 @@ class OurAdapter(Torch):
         self.assertEqual(done.returncode, 0, done.stderr)
         # The two before them warm up.
         self.assertEqual(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2 * (2 + 5))
-        self.assertIn("run.json · no GPU · 5 steps", done.stderr)
+        self.assertIn("run.json · CPU · 5 steps", done.stderr)
 
     def test_steps_of_a_program_that_has_none_or_fewer_are_what_there_is(self):
         script = self.write("score.py", SCORE)
@@ -119,7 +119,7 @@ class OurAdapter(Torch):
         done = self.record("--engine", "telltale", "--steps", 20, "-o", "short.tell", "--", sys.executable, self.script,
                            8)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("short.tell · no GPU · 6 steps", done.stderr)
+        self.assertIn("short.tell · CPU · 6 steps", done.stderr)
 
     def test_seconds_are_those_of_work(self):
         script = self.write("late.py", "import time, torch\ntorch.ones(3).sum()\ntime.sleep(1.5)\n" + TRAIN)

@@ -99,7 +99,7 @@ def gathered(summaries: Iterable[dict[str, Any]]) -> dict[str, Any]:
         for name in ("batches", "took_ns", "processor_ns"):
             found[name] += summary[name]
         for *line, share in summary["lines"]:
-            time_of[tuple(line)] += share * summary["took_ns"]  # type: ignore[index]
+            time_of[tuple(line)] += share * summary["took_ns"]
     total = max(1, found["took_ns"])
     found["lines"] = [[*line, round(spent / total, 4)] for line, spent in time_of.most_common(MOST_LINES)]
     while len(json.dumps(found)) > _PAIR_BYTES and found["lines"]:

@@ -42,7 +42,7 @@ def _iterating_line(frame: FrameType | None) -> tuple[str, int, str]:
 
 
 def _described(loader: Any, frame: FrameType | None) -> str:
-    context = getattr(loader, "multiprocessing_context", None)
+    context: Any = getattr(loader, "multiprocessing_context", None)
     workers = int(loader.num_workers)
     if context is None and workers > 0:
         import multiprocessing
@@ -95,7 +95,7 @@ class LoaderWatch:
                 _recorder.end_scope()
 
         self._make = make
-        DataLoader._get_iterator = noting  # type: ignore[method-assign]
+        DataLoader._get_iterator = noting  # type: ignore[method-assign,assignment]
 
     def stop(self) -> None:
         if self._make is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -21,10 +22,8 @@ def when_work_begins(act: Callable[[], None]) -> None:
     def begin(*_: Any) -> None:
         hook.remove()
         timer.cancel()
-        try:
+        with contextlib.suppress(IndexError):  # another thread was first
             pending.pop()()
-        except IndexError:  # another thread was first
-            pass
 
     timer = threading.Timer(PATIENCE_S, begin)
     timer.daemon = True
