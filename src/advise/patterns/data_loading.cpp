@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <utility>
 
 #include "advise/patterns/host_calls.h"
@@ -175,6 +176,10 @@ std::string code_with_workers(const Facts& facts, const DataLoading& loading) {
                                              : "");
 }
 
+std::string place_of(const LoaderLine& line) {
+  return fmt::format("{}:{}", std::filesystem::path(line.file).filename().string(), line.line);
+}
+
 std::string part_in_line(const LoaderLine& line) {
   constexpr auto kWords = std::to_array<std::pair<std::string_view, std::string_view>>({
       {"sleep", "sleeping"},
@@ -188,8 +193,8 @@ std::string part_in_line(const LoaderLine& line) {
   const std::string_view how = words != kWords.end()    ? words->second
                                : line.waits_for.empty() ? std::string_view()
                                                         : std::string_view("waiting");
-  return fmt::format("{} of it in {}:{} ({}){}{}", format_percent(100 * line.share), line.file, line.line,
-                     line.function, how.empty() ? "" : ", ", how);
+  return fmt::format("{} of it in {} ({}){}{}", format_percent(100 * line.share), place_of(line), line.function,
+                     how.empty() ? "" : ", ", how);
 }
 
 }  // namespace telltale

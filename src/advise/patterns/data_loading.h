@@ -40,4 +40,7 @@ std::string code_with_workers(const Facts& facts, const DataLoading& loading);
 // "83 % of it in dataset.py:41 (__getitem__)", where it waits with ", sleeping" behind it. For a loading with a line.
 std::string part_in_line(const LoaderLine& line);
 
+// "dataset.py:41", for sentences; where the file is, the finding's source says.
+std::string place_of(const LoaderLine& line);
+
 }  // namespace telltale

@@ -14,11 +14,9 @@ constexpr double kUncertainty = 0.2;
 // Where workers and the program compete for processors, also how they are shared.
 constexpr double kUncertaintyOnBusyProcessors = 0.5;
 
-std::string line_of(const LoaderLine& line) { return fmt::format("{}:{}", line.file, line.line); }
-
 // The other way to shorter loading, behind the first.
 std::string or_a_cheaper_line(const DataLoading& loading) {
-  return loading.line ? fmt::format(" Or make {} cheaper.", line_of(*loading.line)) : "";
+  return loading.line ? fmt::format(" Or make {} cheaper.", place_of(*loading.line)) : "";
 }
 
 Fix fix_for(const Facts& facts, const DataLoading& loading) {

@@ -41,7 +41,7 @@ std::string about_workers(const DataLoading& loading) {
 }
 
 std::string how_to_mend(const LoaderLine& line) {
-  const std::string place = fmt::format("{}:{}", line.file, line.line);
+  const std::string place = place_of(line);
   if (!line.waits_for.empty())
     return fmt::format("Do not wait in {}: keep what it waits for in memory, or ask for a whole batch at once.", place);
   return fmt::format(
