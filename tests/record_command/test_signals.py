@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
 import unittest
 
@@ -56,6 +57,9 @@ class Run:
         if has_terminal:
             self.pid, self.terminal = pty.fork()
             if self.pid == 0:
+                settings = termios.tcgetattr(0)
+                settings[3] &= ~termios.ECHO  # what is typed would stand in the midst of what is printed
+                termios.tcsetattr(0, termios.TCSANOW, settings)
                 os.chdir(folder)
                 os.execvpe(command[0], command, environment)
             self._output = self.terminal
