@@ -21,7 +21,7 @@ constexpr double kLeastKernels = 8;
 // Beyond this it goes through its parameters one by one.
 constexpr double kKernelsOfSingleTensors = 200;
 constexpr double kUncertainty = 0.3;
-// On a CPU, of all its time: fused Adam and AdamW took 0.06 to 0.33 of what 10 to 100 parameters took one by one, fused
+// On a CPU, of all its time: fused Adam and AdamW took 0.05 to 0.33 of what 10 to 100 parameters took one by one, fused
 // SGD with momentum 0.09 to 0.65.
 constexpr float kLeftOfAdamOnCpu = 0.25F, kLeftOfSgdOnCpu = 0.5F;
 
