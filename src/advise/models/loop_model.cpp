@@ -14,7 +14,7 @@ namespace {
 // What one call for all parameters leaves of the host's time: it still goes through its lists. On a CPU it computes
 // them one by one too, without Python: averages of 20 and 100 parameters took 0.47 to 0.62 of the loop.
 constexpr float kHostLeftByLists = 0.1F, kHostLeftByListsOnCpu = 0.6F;
-// oneDNN runs a whole LSTM for 0.04 to 0.25 of what its cells take in a loop, one by one.
+// oneDNN runs a whole LSTM for 0.01 to 0.25 of what its cells take in a loop, one by one.
 constexpr float kLeftOfCellsOnCpu = 0.25F;
 // Of a recurrent cell's products, those of the inputs become one for all time steps; its gates become part of the rest.
 constexpr float kProductsLeftOfCells = 0.5F, kGatesLeftOfCells = 0.1F;
