@@ -1,7 +1,10 @@
 #include "analysis/source_line.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <span>
 
 #include "analysis/call_stacks.h"
@@ -264,6 +267,11 @@ EventId look_outwards(const Trace& trace, EventId event, FrameSearch& search) {
 }
 
 }  // namespace
+
+std::string short_place(const SourceLine& source) {
+  const std::string file = std::filesystem::path(source.file).filename().string();
+  return source.line > 0 ? fmt::format("{}:{}", file, source.line) : file;
+}
 
 std::optional<SourceLine> parsed_frame(std::string_view frame) {
   const std::optional<StackFrame> parts = split_frame(frame);

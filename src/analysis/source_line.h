@@ -19,6 +19,9 @@ struct SourceLine {
   bool operator==(const SourceLine&) const = default;
 };
 
+// "train.py:12", without folders; "train.py" where the line is not known.
+std::string short_place(const SourceLine& source);
+
 // "train.py(12): step" → {train.py, 12, step}; nothing for built-ins and modules.
 std::optional<SourceLine> parsed_frame(std::string_view frame);
 

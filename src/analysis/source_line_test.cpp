@@ -7,6 +7,11 @@
 namespace telltale {
 namespace {
 
+TEST(ShortPlace, has_no_folders_and_no_line_that_is_not_known) {
+  EXPECT_EQ(short_place({"/home/me/train.py", 12, "step"}), "train.py:12");
+  EXPECT_EQ(short_place({"train.py", 0, "step"}), "train.py");
+}
+
 TEST(SourceLine, is_read_from_the_name_of_a_python_call) {
   EXPECT_EQ(parsed_frame("planting/workload.py(54): train_step"),
             (SourceLine{"planting/workload.py", 54, "train_step"}));

@@ -123,8 +123,7 @@ std::string device_sentence(const Diagnosis& diagnosis) {
 
 // "train.py:12", for a sentence; empty where it is not known.
 std::string place_text(const std::optional<SourceLine>& source) {
-  if (!source) return {};
-  return fmt::format(" ({}:{})", printable(std::filesystem::path(source->file).filename().string()), source->line);
+  return source ? fmt::format(" ({})", printable(short_place(*source))) : std::string();
 }
 
 // "mostly addmm", without the library that the operator is of.

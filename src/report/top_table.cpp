@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "analysis/trace_info.h"
@@ -34,11 +33,8 @@ std::string share(std::optional<Nanoseconds> part, std::optional<Nanoseconds> wh
   return value ? format_share(*value) : std::string();
 }
 
-// "model.h:76"
 std::string place(const std::optional<SourceLine>& source) {
-  if (!source) return {};
-  const std::string file = printable(std::filesystem::path(source->file).filename().string());
-  return source->line > 0 ? fmt::format("{}:{}", file, source->line) : file;
+  return source ? printable(short_place(*source)) : std::string();
 }
 
 constexpr ColumnChoice kColumns[] = {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "file_names.h"
+
 namespace nb = nanobind;
 
 namespace telltale::python {
@@ -96,6 +98,7 @@ void CodeTable::set_options(CodeOptions options) {
   Py_XINCREF(options.module_call);
   Py_XINCREF(options.around_call);
   const std::lock_guard lock(mutex_);
+  module_call_.store(reinterpret_cast<const PyCodeObject*>(options.module_call));
   options_ = std::move(options);
 }
 
@@ -114,12 +117,7 @@ std::string CodeTable::module_named(PyObject* module) {
 CodeInfo CodeTable::described(PyCodeObject* code) const {
   const nb::handle handle(reinterpret_cast<PyObject*>(code));
   const auto path = nb::cast<std::string>(handle.attr("co_filename"));
-  std::string_view shown = path;
-  for (const std::string& prefix : options_.prefixes) {
-    if (!shown.starts_with(prefix)) continue;
-    shown.remove_prefix(prefix.size());
-    break;
-  }
+  const std::string_view shown = without_prefix(path, options_.prefixes);
   CodeInfo info;
   info.file = without_separators(std::string(shown));
   info.function = without_separators(nb::cast<std::string>(handle.attr("co_name")));

@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -48,6 +49,9 @@ class CodeTable {
   // Under the GIL, before anything is looked up.
   void set_options(CodeOptions options);
 
+  // Of the function that calls a module; null before the options are set.
+  const PyCodeObject* module_call() const { return module_call_.load(std::memory_order_relaxed); }
+
   // Null when it is not known yet.
   const CodeInfo* find(PyCodeObject* code);
   // "nn.Module: Linear_3", "" when it is not known yet.
@@ -66,6 +70,7 @@ class CodeTable {
 
   std::mutex mutex_;  // never held while waiting for the GIL
   CodeOptions options_;
+  std::atomic<const PyCodeObject*> module_call_ = nullptr;
   std::unordered_map<PyCodeObject*, std::unique_ptr<const CodeInfo>> codes_;
   std::unordered_map<PyObject*, std::string> modules_;
   std::unordered_map<std::string, std::uint32_t> module_counts_;

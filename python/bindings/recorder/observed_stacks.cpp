@@ -67,7 +67,7 @@ class ThreadStack {
   // How many of the outermost calls are the same as before. A call goes on as long as those around it are where they
   // were. When it is at an earlier place, and no loop leads back there, it is another call of the same function, and so
   // is each around it that only a loop could have led to the same place again.
-  static std::size_t calls_going_on(std::span<const Frame> before, std::span<const Frame> now) {
+  std::size_t calls_going_on(std::span<const Frame> before, std::span<const Frame> now) {
     const auto from_outermost = [](std::span<const Frame> frames, std::size_t i) -> const Frame& {
       return frames[frames.size() - 1 - i];
     };
@@ -84,8 +84,8 @@ class ThreadStack {
     return count;
   }
 
-  static bool is_new_call(const Frame& before, const Frame& now) {
-    const CodeInfo* const info = code_table().find(now.code);
+  bool is_new_call(const Frame& before, const Frame& now) {
+    const CodeInfo* const info = texts_.info_of(now.code);
     if (info == nullptr) return false;
     if (info->role == FrameRole::kModule && before.first_local != now.first_local) return true;
     return now.instruction <= before.instruction && !info->loops_over(now.instruction, before.instruction);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "file_names.h"
 #include "open_scopes.h"
 
 namespace nb = nanobind;
@@ -47,19 +48,14 @@ struct CallTracer {
 // Never destroyed: the interpreter may be gone when a destructor runs.
 CallTracer& tracer = *new CallTracer;
 
-std::string_view without_prefix(std::string_view file) {
-  for (const std::string& prefix : tracer.options.prefixes)
-    if (file.starts_with(prefix)) return file.substr(prefix.size());
-  return file;
-}
-
 // Null for our own functions.
 telltale_site* describe_function(nb::handle code) {
   const auto file = nb::cast<std::string>(code.attr("co_filename"));
   if (!tracer.options.own_folder.empty() && file.starts_with(tracer.options.own_folder)) return nullptr;
   const auto line = nb::cast<int>(code.attr("co_firstlineno"));
   const auto name = nb::cast<std::string>(code.attr("co_name"));
-  const std::string text = std::string(without_prefix(file)) + "(" + std::to_string(line) + "): " + name;
+  const std::string text =
+      std::string(without_prefix(file, tracer.options.prefixes)) + "(" + std::to_string(line) + "): " + name;
   return site_named(text.c_str(), TELLTALE_KIND_PYTHON);
 }
 

@@ -24,13 +24,12 @@ const CodeInfo* StackTexts::info_of(PyCodeObject* code) {
 }
 
 std::shared_ptr<const StackText> StackTexts::find(std::span<const Frame> frames) {
+  const PyCodeObject* const module_call = code_table().module_call();
   std::uint64_t hash = frames.size();
   for (const Frame& frame : frames) {
     hash = mixed(hash, word_of(frame.code));
     hash = mixed(hash, static_cast<std::uint64_t>(frame.instruction));
-    const CodeInfo* const info = info_of(frame.code);
-    if (info == nullptr) return nullptr;
-    if (info->role == FrameRole::kModule) hash = mixed(hash, word_of(frame.first_local));
+    if (frame.code == module_call) hash = mixed(hash, word_of(frame.first_local));
   }
   if (const auto found = texts_.find(hash); found != texts_.end()) return found->second;
   constexpr std::size_t kMost = 1 << 16;  // of a program whose stacks are always new
@@ -45,7 +44,9 @@ std::shared_ptr<const StackText> StackTexts::described(std::span<const Frame> fr
   std::vector<std::string> shown;  // outermost first
   FrameRole caller = FrameRole::kOwn;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    const CodeInfo& info = *info_of(frame->code);
+    const CodeInfo* const known = info_of(frame->code);
+    if (known == nullptr) return nullptr;
+    const CodeInfo& info = *known;
     const bool is_inside_torch = info.role == FrameRole::kTorch && caller != FrameRole::kOwn;
     if (info.role != FrameRole::kHidden) caller = info.role;
     if (info.role == FrameRole::kModule) {

@@ -29,10 +29,11 @@ class StackTexts {
  public:
   // Null when some of the code is not known yet: see CodeTable::learn().
   std::shared_ptr<const StackText> find(std::span<const Frame> frames);
+  // Of code in a stack that was found; else null where it is not known.
+  const CodeInfo* info_of(PyCodeObject* code);
 
  private:
   std::shared_ptr<const StackText> described(std::span<const Frame> frames);
-  const CodeInfo* info_of(PyCodeObject* code);
 
   std::unordered_map<PyCodeObject*, const CodeInfo*> codes_;
   std::unordered_map<std::uint64_t, std::shared_ptr<const StackText>> texts_;  // by what the frames hash to

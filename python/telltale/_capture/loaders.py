@@ -15,18 +15,12 @@ from typing import Any
 
 from telltale import _recorder
 from telltale._capture.code_paths import library_folders, own_folder, path_prefixes
+from telltale._capture.compiling import is_compiling
 from telltale._capture.source import Wanted
 
 PAIR = "loader_workers"
 SCOPE = "DataLoader.__iter__"
 _MOST = 8  # kinds of loaders that are told of: a pair holds four kilobytes
-
-
-def _is_compiling() -> bool:
-    import torch
-
-    ask = getattr(torch.compiler, "is_compiling", None)
-    return bool(ask()) if ask is not None else False
 
 
 def _iterating_line(frame: FrameType | None) -> tuple[str, int, str]:
@@ -83,7 +77,7 @@ class LoaderWatch:
 
         @functools.wraps(make)
         def noting(loader: Any) -> Any:
-            if _is_compiling():
+            if is_compiling():
                 return make(loader)
             self._note(loader, sys._getframe(1))
             if not (loader.num_workers and wanted.find_steps):  # torch's own profiler has no such scope

@@ -16,6 +16,8 @@ import torch
 from torch.nn.modules import module as all_modules
 from torch.optim import optimizer as all_optimizers
 
+from telltale._capture.compiling import is_compiling
+
 PARAMETER, OPTIMIZER_STATE, INPUT, GRADIENT = 0, 1, 2, 5
 HOST = -1
 _NUMBERS_EACH = 5  # when, on which device, where, how many bytes, what for
@@ -56,7 +58,7 @@ class TensorNotes:
     # ---- What torch calls ----
 
     def _on_call(self, module: Any, inputs: tuple[Any, ...]) -> None:
-        if _is_compiling():
+        if is_compiling():
             return
         depth = getattr(self._calls, "depth", 0)
         self._calls.depth = depth + 1
@@ -68,11 +70,11 @@ class TensorNotes:
             self._note_parameters(module.parameters(recurse=False))
 
     def _on_return(self, _module: Any, _inputs: Any, _outputs: Any) -> None:
-        if not _is_compiling():
+        if not is_compiling():
             self._calls.depth = max(0, getattr(self._calls, "depth", 0) - 1)
 
     def _on_step(self, optimizer: Any, _arguments: Any, _named: Any) -> None:
-        if not _is_compiling():
+        if not is_compiling():
             self._optimizers.add(optimizer)
             self._note_optimizer(optimizer)
 
@@ -109,9 +111,3 @@ class TensorNotes:
 def number_of(device: torch.device) -> int:
     """As the recording numbers devices."""
     return HOST if device.type == "cpu" else device.index or 0
-
-
-def _is_compiling() -> bool:
-    """A compiler that traces through these hooks must find nothing that it cannot compile."""
-    ask = getattr(torch.compiler, "is_compiling", None)
-    return bool(ask()) if ask is not None else False

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <utility>
 
 #include "advise/patterns/host_calls.h"
@@ -176,9 +175,7 @@ std::string code_with_workers(const Facts& facts, const DataLoading& loading) {
                                              : "");
 }
 
-std::string place_of(const LoaderLine& line) {
-  return fmt::format("{}:{}", std::filesystem::path(line.file).filename().string(), line.line);
-}
+std::string place_of(const LoaderLine& line) { return short_place({line.file, line.line, line.function}); }
 
 std::string part_in_line(const LoaderLine& line) {
   constexpr auto kWords = std::to_array<std::pair<std::string_view, std::string_view>>({

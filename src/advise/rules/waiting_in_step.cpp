@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "advise/patterns/lock_holders.h"
@@ -129,8 +128,7 @@ Nanoseconds saved_without(const Facts& facts, const std::vector<EventId>& calls)
 
 std::string where(const std::optional<SourceLine>& source) {
   if (!source) return {};
-  const std::string file = std::filesystem::path(source->file).filename().string();
-  return source->line > 0 ? fmt::format(" at {}:{}", file, source->line) : fmt::format(" in {}", file);
+  return fmt::format(" {} {}", source->line > 0 ? "at" : "in", short_place(*source));
 }
 
 std::string holder_sentence(const Facts& facts, const std::vector<EventId>& calls) {
