@@ -14,8 +14,6 @@ namespace {
 constexpr Nanoseconds kShortestStretch = 50'000;
 constexpr Nanoseconds kFewestStretches = 4, kMostStretches = 64;
 
-std::uint64_t key_of(StackNumber before, StackNumber behind) { return std::uint64_t{before} << 32 | behind; }
-
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 // The function at a depth; kNone when the stack ends there.
@@ -26,9 +24,16 @@ std::uint32_t function_at(const SeenStacks& stacks, StackNumber stack, std::size
 
 }  // namespace
 
-void GapClasses::add(StackNumber before, StackNumber behind, StackNumber sample, Nanoseconds place,
-                     Nanoseconds length) {
-  Class& of = classes_[key_of(before, behind)];
+std::size_t GapClasses::Hash::operator()(const GapKind& kind) const {
+  constexpr std::uint64_t kMix = 0x9e37'79b9'7f4a'7c15;  // 2⁶⁴ by the golden ratio: spreads its factor over all bits
+  std::uint64_t hash = 0;
+  for (const GapEnd& end : {kind.before, kind.behind})
+    hash = (hash ^ (std::uint64_t{end.stack} << 32 | end.scope)) * kMix;
+  return hash ^ hash >> 32;
+}
+
+void GapClasses::add(const GapKind& kind, StackNumber sample, Nanoseconds place, Nanoseconds length) {
+  Class& of = classes_[kind];
   const auto [known, is_new] = of.part_of.try_emplace(sample, of.parts.size());
   if (is_new) of.parts.push_back({sample, 0, 0});
   Part& part = of.parts[known->second];
@@ -38,13 +43,12 @@ void GapClasses::add(StackNumber before, StackNumber behind, StackNumber sample,
   of.longest = std::max(of.longest, length);
 }
 
-void GapClasses::divide(StackNumber before, StackNumber behind, Nanoseconds start, Nanoseconds end,
-                        std::vector<StackStretch>& into) {
+void GapClasses::divide(const GapKind& kind, Nanoseconds start, Nanoseconds end, std::vector<StackStretch>& into) {
   into.clear();
-  const auto known = classes_.find(key_of(before, behind));
+  const auto known = classes_.find(kind);
   if (known == classes_.end()) return;
   Class& of = known->second;
-  if (!of.is_ordered) order(of, {before, behind});
+  if (!of.is_ordered) order(of, {kind.before.stack, kind.behind.stack});
   const auto length = static_cast<double>(end - start), all = static_cast<double>(of.samples);
   double samples = 0;
   for (const Part& part : of.parts) {

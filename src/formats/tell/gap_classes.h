@@ -1,7 +1,7 @@
 // What a thread does between two operators, from the few samples that fell in between.
 //
-// A gap is too short for a sample of its own most of the time, but it comes back: gaps between operators that were
-// called from the same two lines are one class, and all samples of a class say what its gaps are spent on. Every gap
+// A gap is too short for a sample of its own most of the time, but it comes back: gaps between the same two operators,
+// called from the same two lines, are one class, and all samples of a class say what its gaps are spent on. Every gap
 // is divided as the samples of its class are, so that the time of a function does not depend on where samples fell.
 //
 // Used by one thread: first all add(), then divided().
@@ -18,6 +18,17 @@
 
 namespace telltale::tell {
 
+// What a gap lies between.
+struct GapEnd {
+  StackNumber stack = kNoFrames;
+  StringId scope = kEmptyString;  // the operator's name
+  bool operator==(const GapEnd&) const = default;
+};
+struct GapKind {
+  GapEnd before, behind;
+  bool operator==(const GapKind&) const = default;
+};
+
 // A stretch of time at one stack.
 struct StackStretch {
   Nanoseconds start = 0, end = 0;
@@ -28,12 +39,11 @@ class GapClasses {
  public:
   explicit GapClasses(SeenStacks& stacks) : stacks_(stacks) {}
 
-  // A sample in a gap between these stacks, so long after the gap's beginning.
-  void add(StackNumber before, StackNumber behind, StackNumber sample, Nanoseconds place, Nanoseconds length);
+  // A sample in a gap of that kind, so long after the gap's beginning.
+  void add(const GapKind& kind, StackNumber sample, Nanoseconds place, Nanoseconds length);
 
   // What one gap from `start` to `end` is spent on, in the order of time; nothing for a class without samples.
-  void divide(StackNumber before, StackNumber behind, Nanoseconds start, Nanoseconds end,
-              std::vector<StackStretch>& into);
+  void divide(const GapKind& kind, Nanoseconds start, Nanoseconds end, std::vector<StackStretch>& into);
 
  private:
   struct Part {
@@ -61,7 +71,10 @@ class GapClasses {
   void fold(std::map<Path, Part>& paths, std::size_t most);
 
   SeenStacks& stacks_;
-  std::unordered_map<std::uint64_t, Class> classes_;
+  struct Hash {
+    std::size_t operator()(const GapKind& kind) const;
+  };
+  std::unordered_map<GapKind, Class, Hash> classes_;
 };
 
 }  // namespace telltale::tell

@@ -12,18 +12,22 @@ struct Classes {
   InternedStrings strings;
   SeenStacks stacks{strings};
   GapClasses classes{stacks};
-  StackNumber before = stacks.of("t.py(1): main"), behind = stacks.of("t.py(2): main");
+  StringId mm = strings.intern("aten::mm"), add = strings.intern("aten::add");
+  GapKind kind{{stacks.of("t.py(1): main"), mm}, {stacks.of("t.py(2): main"), add}};
 
   std::vector<StackStretch> divided(Nanoseconds start, Nanoseconds end) {
     std::vector<StackStretch> stretches;
-    classes.divide(before, behind, start, end, stretches);
+    classes.divide(kind, start, end, stretches);
     return stretches;
   }
 };
 
 TEST(GapClasses, say_nothing_of_gaps_without_samples) {
   Classes of;
-  of.classes.add(of.behind, of.before, of.before, 50, 100);
+  of.classes.add({of.kind.behind, of.kind.before}, of.kind.before.stack, 50, 100);
+  EXPECT_TRUE(of.divided(0, 100).empty());
+  // From the same lines, but between other operators: another place in the line.
+  of.classes.add({of.kind.before, {of.kind.behind.stack, of.mm}}, of.kind.before.stack, 50, 100);
   EXPECT_TRUE(of.divided(0, 100).empty());
 }
 
@@ -33,10 +37,10 @@ TEST(GapClasses, keep_stacks_of_one_function_together) {
   const StackNumber a = of.stacks.of("t.py(5): a;t.py(8): f;t.py(1): main"),
                     b = of.stacks.of("t.py(6): b;t.py(8): f;t.py(1): main"),
                     g = of.stacks.of("t.py(9): g;t.py(1): main");
-  of.classes.add(of.before, of.behind, b, 160, 400);
-  of.classes.add(of.before, of.behind, g, 140, 400);
-  of.classes.add(of.before, of.behind, a, 40, 400);
-  of.classes.add(of.before, of.behind, g, 140, 400);
+  of.classes.add(of.kind, b, 160, 400);
+  of.classes.add(of.kind, g, 140, 400);
+  of.classes.add(of.kind, a, 40, 400);
+  of.classes.add(of.kind, g, 140, 400);
   const auto stretches = of.divided(1000, 1400);
   ASSERT_EQ(stretches.size(), 3u);
   EXPECT_EQ(stretches[0].stack, a);
@@ -52,11 +56,12 @@ TEST(GapClasses, begin_with_what_goes_on_and_end_with_what_will_go_on) {
   Classes of;
   const StackNumber before = of.stacks.of("t.py(3): f;t.py(1): main"),
                     behind = of.stacks.of("t.py(6): g;t.py(2): main"), between = of.stacks.of("t.py(2): main");
-  of.classes.add(before, behind, behind, 10, 300);
-  of.classes.add(before, behind, between, 150, 300);
-  of.classes.add(before, behind, before, 290, 300);
+  const GapKind kind{{before, of.mm}, {behind, of.add}};
+  of.classes.add(kind, behind, 10, 300);
+  of.classes.add(kind, between, 150, 300);
+  of.classes.add(kind, before, 290, 300);
   std::vector<StackStretch> stretches;
-  of.classes.divide(before, behind, 0, 300, stretches);
+  of.classes.divide(kind, 0, 300, stretches);
   ASSERT_EQ(stretches.size(), 3u);
   EXPECT_EQ(stretches[0].stack, before);
   EXPECT_EQ(stretches[1].stack, between);
@@ -71,7 +76,7 @@ TEST(GapClasses, leave_functions_with_few_samples_to_their_callers) {
   int number = 0;
   for (const int samples : kSamples) {
     const StackNumber stack = of.stacks.of("t.py(5): f" + std::to_string(++number) + ";t.py(1): main");
-    for (int k = 0; k < samples; ++k) of.classes.add(of.before, of.behind, stack, number * 10'000, 100'000);
+    for (int k = 0; k < samples; ++k) of.classes.add(of.kind, stack, number * 10'000, 100'000);
   }
   const StackNumber main = of.stacks.of("t.py(1): main");
   std::map<StackNumber, Nanoseconds> times;

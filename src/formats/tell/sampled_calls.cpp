@@ -59,6 +59,7 @@ class SampledCalls {
   struct Known {
     std::vector<std::optional<std::size_t>> threads;  // by local track
     std::vector<std::optional<StackNumber>> stacks;   // by local string
+    std::vector<std::optional<StringId>> names;       // by local string
   };
 
   std::size_t thread_at(const NativeId& id) {
@@ -80,6 +81,12 @@ class SampledCalls {
   StackNumber stack_of(const LocalNames& local, StringId text) {
     std::optional<StackNumber>& known = remembered(known_[&local].stacks, text);
     if (!known) known = stacks_.of(local.strings[text]);
+    return *known;
+  }
+
+  StringId name_of(const LocalNames& local, StringId name) {
+    std::optional<StringId>& known = remembered(known_[&local].names, name);
+    if (!known) known = names_.strings.intern(local.strings[name]);
     return *known;
   }
 
@@ -109,9 +116,13 @@ class SampledCalls {
       for (BatchRow row = 0; row < batch.events.size(); ++row) {
         const BatchEvent& event = batch.events[row];
         first_ = std::min(first_, event.start);
-        ExactScope scope{event.start, event.start + event.duration, kNoFrames, -1, may_contain_calls(event.kind)};
-        if (stack != batch.operator_stacks.end() && stack->row == row)
+        ExactScope scope{.start = event.start,
+                         .end = event.start + event.duration,
+                         .may_contain_calls = may_contain_calls(event.kind)};
+        if (stack != batch.operator_stacks.end() && stack->row == row) {
           scope.stack = stack_of(*batch.names, (stack++)->detail.call_stack);
+          scope.name = name_of(*batch.names, event.name);
+        }
         if (!kept.empty() && kept.front().row == row) {
           scope.kept_frames = kept.front().count;
           kept = kept.subspan(1);

@@ -24,6 +24,7 @@ struct Observation {
   Nanoseconds start = 0, end = 0;
   StackNumber stack = kNoFrames;
   std::int32_t kept_frames = -1;
+  StringId scope = kEmptyString;
 };
 
 // What lies between two observations: pieces, each at a stack that it is known to be at from some time on.
@@ -97,13 +98,13 @@ Outside outside_of(std::vector<ExactScope> scopes) {
     }
     outside.operators.push_back({scope.start, scope.end});
     if (scope.stack != kNoFrames)
-      outside.observations.push_back({scope.start, scope.end, scope.stack, scope.kept_frames});
+      outside.observations.push_back({scope.start, scope.end, scope.stack, scope.kept_frames, scope.name});
   }
   for (const ExactScope& scope : nested(std::move(containers), outside.operators)) {
     outside.containers.push_back({scope.start, scope.end});
     if (scope.stack == kNoFrames) continue;
-    outside.observations.push_back({scope.start, scope.start, scope.stack, scope.kept_frames});
-    outside.observations.push_back({scope.end, scope.end, scope.stack, -1});
+    outside.observations.push_back({scope.start, scope.start, scope.stack, scope.kept_frames, scope.name});
+    outside.observations.push_back({scope.end, scope.end, scope.stack, -1, scope.name});
   }
   std::ranges::stable_sort(outside.observations, [](const Observation& a, const Observation& b) {
     return a.start != b.start ? a.start < b.start : a.end < b.end;
@@ -154,6 +155,11 @@ class Reconstruction {
   const std::vector<Observation>& observations() const { return outside_.observations; }
   bool is_between(std::size_t gap) const { return gap > 0 && gap < observations().size(); }
 
+  GapKind kind_of(std::size_t gap) const {
+    const Observation &before = observations()[gap - 1], &behind = observations()[gap];
+    return {{before.stack, before.scope}, {behind.stack, behind.scope}};
+  }
+
   // Between two observations, from the last pause of the recording on.
   Interval time_of(std::size_t gap) {
     Interval time{observations()[gap - 1].end, observations()[gap].start};
@@ -179,8 +185,7 @@ class Reconstruction {
       const Interval time = times_[gap];
       for (std::size_t i = from; i < at; ++i)
         if (time.begin <= samples_[i].time && time.length() > 0)
-          classes_.add(observations()[gap - 1].stack, observations()[gap].stack, samples_[i].stack,
-                       samples_[i].time - time.begin, time.length());
+          classes_.add(kind_of(gap), samples_[i].stack, samples_[i].time - time.begin, time.length());
     }
   }
 
@@ -197,7 +202,7 @@ class Reconstruction {
         add_piece({{start, time.end, sample.stack}, sample.time});
       }
     } else if (time.length() > 0) {
-      classes_.divide(observations()[gap - 1].stack, observations()[gap].stack, time.begin, time.end, stretches_);
+      classes_.divide(kind_of(gap), time.begin, time.end, stretches_);
       for (const StackStretch& each : stretches_) {
         const Nanoseconds start = pieces_.empty() ? begin_of_gap(time) : outside_operators(each.start);
         add_piece({{start, time.end, each.stack}, start});
