@@ -33,6 +33,48 @@ class Counter(Struct):
 
 
 @dataclass(frozen=True)
+class RequestWait(Struct):
+    """What threads that serve wait for."""
+    what: str
+    """Lock, socket, poll, pipe, file, process, sleep or other."""
+    ns: int
+    """Of all these threads together."""
+
+
+@dataclass(frozen=True)
+class Requests(Struct):
+    """What a server answers, found as calls of its model; of all steps together."""
+    name: str
+    """The module's class, or the function that calls modules several times."""
+    count: int
+    """How many there are."""
+    calls: float
+    """Of modules that stand in no other one, in a request."""
+    p50_ns: int
+    """The median; both by the nearest rank."""
+    p99_ns: int
+    """99 % take at most this."""
+    per_second: float
+    """How many come, from the first start to the last end."""
+    threads: tuple[int, ...]
+    """The ids of the tracks that serve."""
+    busy_percent: float
+    """Of these threads' time, within requests."""
+    most_at_once: int
+    """The most that run at one time."""
+    mean_at_once: float
+    """While there is any."""
+    rows: int | None
+    """Samples of the first layer, in most requests; null when not known."""
+    are_on_event_loop: bool
+    """Whether they run where asyncio's loop does."""
+    waits_between: tuple[RequestWait, ...]
+    """Between requests, by falling time."""
+    waits_inside: tuple[RequestWait, ...]
+    """Within requests, by falling time."""
+
+
+@dataclass(frozen=True)
 class Waiting(Struct):
     """How long spans wait for what serves them."""
     spans: int
@@ -556,5 +598,7 @@ class Diagnosis(PageStruct):
     latencies: tuple[Latency, ...]
     """Requests and other spans that belong to no thread come first, then scopes at the top of threads that come at
     least three times; each by falling ``total_ns``."""
+    requests: Requests | None
+    """Of a server that marks none; null for other programs."""
     counters: tuple[Counter, ...]
     """Those that have a value."""

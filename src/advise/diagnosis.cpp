@@ -12,9 +12,11 @@
 #include "analysis/device_maker.h"
 #include "analysis/gpu_peaks.h"
 #include "analysis/host_work.h"
+#include "analysis/machine_load.h"
 #include "analysis/measured_step.h"
 #include "analysis/requests.h"
 #include "analysis/trace_info.h"
+#include "base/amounts.h"
 #include "replay/edit.h"
 #include "replay/observer_fit.h"
 #include "replay/step_graph.h"
@@ -138,13 +140,23 @@ void find_unobserved_step(const Trace& trace, const StepGraph& graph, Diagnosis&
   diagnosis.unrecorded_steps = measured->steps;
 }
 
-// Whether there are requests to tell of: no GPU is at work, and threads wait for them or share them.
-bool tell_of_requests(const Trace& trace, Diagnosis& diagnosis) {
-  if (diagnosis.breakdown.has_device || diagnosis.timing.source != StepSource::kPattern) return false;
-  const std::optional<Requests> requests = requests_of(trace);
-  if (!requests || (requests->threads.size() < 2 && served_passes(trace, SilentTime::kIsWaiting).empty())) return false;
-  diagnosis.remarks.push_back(latency_sentence(*requests) + ' ' + serving_sentence(*requests));
-  return true;
+void remark_on_load(const Trace& trace, Diagnosis& diagnosis) {
+  const std::vector<StepSpan>& steps = diagnosis.timing.steps;
+  const auto load = machine_load(trace, {steps.front().host.begin, steps.back().host.end});
+  if (!load || !load->is_contended()) return;
+  diagnosis.remarks.push_back(
+      fmt::format("Other processes kept {} of {} busy meanwhile: on an idle machine all of this takes less time.",
+                  format_number(load->by_others), counted(load->processors, "processor")));
+}
+
+// Requests to tell of: no GPU is at work, and threads wait for them or share them, or an event loop calls the model.
+std::optional<Requests> served_requests(const Trace& trace, const Diagnosis& diagnosis) {
+  if (diagnosis.breakdown.has_device || diagnosis.timing.source != StepSource::kPattern) return std::nullopt;
+  std::optional<Requests> requests = requests_of(trace);
+  if (!requests) return std::nullopt;
+  const bool serves = requests->threads.size() > 1 || requests->are_on_event_loop ||
+                      !served_passes(trace, SilentTime::kIsWaiting).empty();
+  return serves ? std::move(requests) : std::nullopt;
 }
 
 void fill_percents(Saving& saving, Nanoseconds step) {
@@ -153,7 +165,8 @@ void fill_percents(Saving& saving, Nanoseconds step) {
   saving.high_percent = percent_of(saving.high, step);
 }
 
-std::vector<Finding> found(const Facts& facts, const DiagnosisOptions& options, bool serves) {
+std::vector<Finding> found(const Facts& facts, const DiagnosisOptions& options) {
+  const bool serves = facts.diagnosis.requests.has_value();
   const auto least = static_cast<Nanoseconds>(options.least_saving_percent / 100 * static_cast<double>(facts.step));
   const std::string& device = facts.diagnosis.device_word;
   std::vector<Finding> findings = all_findings(facts, options.rules, least);
@@ -215,6 +228,9 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   diagnosis.copies = copy_summary(trace, diagnosis.timing);
   diagnosis.memory = memory_summary(trace, diagnosis.timing);
   diagnosis.communication = communication(trace, diagnosis.timing);
+  remark_on_load(trace, diagnosis);
+  diagnosis.requests = served_requests(trace, diagnosis);
+  if (diagnosis.requests) diagnosis.remarks.push_back(serving_sentence(*diagnosis.requests));
   diagnosis.is_about_steps = is_about_steps(trace, diagnosis);
   describe_host(trace, diagnosis);
   diagnosis.strip = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work);
@@ -224,7 +240,7 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   const StepGraph graph(trace, diagnosis.timing, host_work);
   find_unobserved_step(trace, graph, diagnosis);
   const Facts facts(trace, diagnosis, graph, std::move(host_work), std::move(phases));
-  diagnosis.findings = found(facts, options, tell_of_requests(trace, diagnosis));
+  diagnosis.findings = found(facts, options);
   return diagnosis;
 }
 

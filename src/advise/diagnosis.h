@@ -19,6 +19,7 @@
 #include "analysis/memory_summary.h"
 #include "analysis/module_times.h"
 #include "analysis/phases.h"
+#include "analysis/requests.h"
 #include "analysis/span_latency.h"
 #include "analysis/step_strip.h"
 #include "analysis/step_timing.h"
@@ -87,7 +88,8 @@ struct Diagnosis {
   CopySummary copies;
   std::optional<MemorySummary> memory;
   Communication communication;
-  HostActivity host;  // a step or, where the trace is not about steps, all of it
+  std::optional<Requests> requests;  // where steps are what a server does for them, or calls of its model
+  HostActivity host;                 // a step or, where the trace is not about steps, all of it
   std::vector<SpanLatency> latencies;
   std::vector<CounterSummary> counters;
   StepStrip strip;                   // a typical step as a picture

@@ -154,6 +154,19 @@ TEST(Diagnosis, remarks_on_what_a_recording_lacks) {
                 "1 thing in the file was lost and 1 repaired: telltale info lists them."}));
 }
 
+TEST(Diagnosis, remarks_on_other_processes_that_take_the_processors) {
+  ProgramSketch program = training();
+  program.sketch().count("process processors", 0, 0.5);
+  program.sketch().count("processors busy", 0, 1.9);
+  Trace trace = program.build();
+  trace.metadata.emplace_back("processors", "2");
+  EXPECT_EQ(diagnose(trace).remarks,
+            std::vector<std::string>{"Other processes kept 1.40 of 2 processors busy meanwhile: on an idle machine all "
+                                     "of this takes less time."});
+  trace.metadata.back().second = "4";
+  EXPECT_TRUE(diagnose(trace).remarks.empty());
+}
+
 TEST(Diagnosis, savings_are_shares_of_the_unobserved_step) {
   const Diagnosis diagnosis = diagnose(training().build(), {.least_saving_percent = 0});
   ASSERT_FALSE(diagnosis.findings.empty());

@@ -32,8 +32,8 @@ std::string_view phrase_of(std::string_view what) {
 std::string latency_sentence(const Requests& requests) {
   const std::string calls =
       requests.are_calls_of_module ? "" : fmt::format(", in {} of modules", counted(requests.calls, "call"));
-  return fmt::format("Each call of {} takes {} (p50), {} (p99){}; {} come per second.", requests.name,
-                     format_time(requests.p50_ns), format_time(requests.p99_ns), calls,
+  return fmt::format("A request (a call of {}) takes {} (p50), {} (p99) as recorded{}; {} come per second.",
+                     requests.name, format_time(requests.p50_ns), format_time(requests.p99_ns), calls,
                      format_number(requests.per_second()));
 }
 

@@ -21,12 +21,14 @@ Requests requests(std::size_t threads) {
 
 TEST(RequestWords, tell_how_long_calls_take_and_how_many_come) {
   Requests calls = requests(1);
-  EXPECT_EQ(latency_sentence(calls), "Each call of Net takes 3.20 ms (p50), 9.00 ms (p99); 5 come per second.");
+  EXPECT_EQ(latency_sentence(calls),
+            "A request (a call of Net) takes 3.20 ms (p50), 9.00 ms (p99) as recorded; 5 come per second.");
   calls.name = "generate";
   calls.are_calls_of_module = false;
   calls.calls = 12;
   EXPECT_EQ(latency_sentence(calls),
-            "Each call of generate takes 3.20 ms (p50), 9.00 ms (p99), in 12 calls of modules; 5 come per second.");
+            "A request (a call of generate) takes 3.20 ms (p50), 9.00 ms (p99) as recorded, in 12 calls of modules; 5 "
+            "come per second.");
 }
 
 TEST(RequestWords, tell_who_serves_and_waits_for_what) {

@@ -9,12 +9,14 @@
 
 #include "analysis/names_where.h"
 #include "analysis/nearest_rank.h"
-#include "analysis/operator_arguments.h"
+#include "analysis/sample_rows.h"
 #include "analysis/source_line.h"
 
 namespace telltale {
 namespace {
 
+// Whether most requests run where an event loop does is seen at so many of them.
+constexpr std::size_t kMostLooks = 64;
 // What comes less often has no distribution to speak of.
 constexpr std::size_t kLeastRequests = 3;
 // Of the calls of modules: what a function's calls have to make to be what is asked for.
@@ -58,12 +60,18 @@ struct Callers {
   Nanoseconds total = 0;
 };
 
+// Functions of torch and of the standard library stand around whatever they call: decorators, loops of servers.
+bool may_answer(std::string_view function) {
+  const auto frame = parsed_frame(function);
+  return frame && owner_of(frame->file) != CodeOwner::kLibrary;
+}
+
 std::map<StringId, Callers> callers_of(const Trace& trace, const std::vector<EventId>& modules) {
   std::map<StringId, Callers> callers;
   for (const EventId module : modules) {
     for (EventId at = trace.events.parent[module]; at != kNoEvent; at = trace.events.parent[at]) {
       const Kind kind = trace.events.kind[at];
-      if (kind != Kind::kPython && kind != Kind::kAnnotation) continue;
+      if (kind != Kind::kAnnotation && !(kind == Kind::kPython && may_answer(trace.name(at)))) continue;
       Callers& same = callers[trace.events.name[at]];
       same.threads.insert(trace.events.track[at]);
       ++same.total_calls;
@@ -171,29 +179,13 @@ void sum_up_waits(const Trace& trace, Requests& requests) {
   requests.waits_inside = by_falling_time(inside);
 }
 
-// Which argument of an operator holds the samples.
-std::optional<std::size_t> place_of_input(std::string_view op) {
-  constexpr auto kFirst =
-      std::to_array<std::string_view>({"aten::linear", "aten::conv1d", "aten::conv2d", "aten::conv3d",
-                                       "aten::layer_norm", "aten::batch_norm", "aten::lstm", "aten::gru"});
-  if (op == "aten::embedding") return 1;
-  if (std::ranges::find(kFirst, op) != kFirst.end()) return 0;
-  return std::nullopt;
-}
-
 // The first operator inside that says it.
 std::optional<std::int64_t> rows_of(const Trace& trace, EventId request) {
   const Track& thread = trace.tracks[trace.events.track[request]];
   const Nanoseconds end = trace.events.end(request);
   for (EventId event = request + 1; event < thread.first_event + thread.event_count; ++event) {
     if (trace.events.start[event] >= end) break;
-    if (trace.events.kind[event] != Kind::kOperator) continue;
-    const std::optional<std::size_t> place = place_of_input(trace.name(event));
-    const OperatorInfo* const info = place ? trace.operators.find(event) : nullptr;
-    if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) continue;
-    const OperatorArguments arguments({.shapes = trace.strings[trace.operator_inputs[info->inputs].shapes]});
-    const Shape& shape = arguments.shape(*place);
-    if (shape.size() >= 2) return shape.front();
+    if (const auto rows = sample_rows(trace, event)) return rows;
   }
   return std::nullopt;
 }
@@ -205,6 +197,19 @@ std::optional<std::int64_t> usual_rows(const Trace& trace, const std::vector<Eve
   const auto most = std::ranges::max_element(count, {}, [](const auto& entry) { return entry.second; });
   if (most == count.end() || 2 * most->second < requests.size()) return std::nullopt;
   return most->first;
+}
+
+bool is_on_event_loop(const Trace& trace, EventId request) {
+  for (EventId at = trace.events.parent[request]; at != kNoEvent; at = trace.events.parent[at])
+    if (trace.events.kind[at] == Kind::kPython && trace.name(at).contains("asyncio/")) return true;
+  return false;
+}
+
+bool are_on_event_loop(const Trace& trace, const std::vector<EventId>& requests) {
+  const std::size_t looks = std::min(requests.size(), kMostLooks);
+  const auto on_loop = std::count_if(requests.begin(), requests.begin() + static_cast<std::ptrdiff_t>(looks),
+                                     [&](EventId request) { return is_on_event_loop(trace, request); });
+  return 2 * static_cast<std::size_t>(on_loop) >= looks;
 }
 
 // Who waits for one of these waits for work; who sleeps has chosen to.
@@ -279,6 +284,7 @@ std::optional<Requests> requests_of(const Trace& trace) {
   if (whole > 0) requests.busy_percent = 100.0 * static_cast<double>(requests.total_ns) / whole;
   sum_up_waits(trace, requests);
   requests.rows = usual_rows(trace, requests.events);
+  requests.are_on_event_loop = are_on_event_loop(trace, requests.events);
   return requests;
 }
 

@@ -27,10 +27,11 @@ struct Requests {
   std::string name;  // of the function, or of the module's class
   Nanoseconds p50_ns = 0, p99_ns = 0, total_ns = 0;
   bool are_calls_of_module = true;
-  double calls = 1;              // of modules, in a request
-  std::vector<EventId> events;   // by start
-  Interval window;               // from the first start to the last end
-  std::vector<TrackId> threads;  // that serve
+  bool are_on_event_loop = false;  // most of them run where asyncio's loop does
+  double calls = 1;                // of modules, in a request
+  std::vector<EventId> events;     // by start
+  Interval window;                 // from the first start to the last end
+  std::vector<TrackId> threads;    // that serve
   std::int64_t most_at_once = 0;
   double mean_at_once = 0;                            // while there is any
   double busy_percent = 0;                            // of these threads, within requests, over the window

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "advise/device_word.h"
+#include "advise/request_words.h"
 #include "advise/rule_info.h"
 #include "base/amounts.h"
 #include "report/text_width.h"
@@ -92,6 +93,7 @@ std::string step_text(const Diagnosis& diagnosis) {
 }
 
 std::string step_sentence(const Diagnosis& diagnosis) {
+  if (diagnosis.requests) return latency_sentence(*diagnosis.requests);
   const std::string text = step_text(diagnosis);
   if (diagnosis.timing.source == StepSource::kWhole)
     return fmt::format("The trace marks no steps and nothing in it repeats, so it counts as one step of {}.", text);
@@ -172,7 +174,9 @@ std::string host_sentence(const Diagnosis& diagnosis) {
   for (const BreakdownPart& part : diagnosis.breakdown.parts()) {
     const auto* work = std::get_if<HostWork>(&part.what);
     if (work == nullptr || said == kMostPartsSaid || (said > 0 && part.percent < kLeastPartSaid)) continue;
-    const std::string_view whole = diagnosis.observer_percent() >= kWorthSaying ? " of the recorded step" : " of it";
+    const std::string_view whole = diagnosis.requests                             ? " of a request"
+                                   : diagnosis.observer_percent() >= kWorthSaying ? " of the recorded step"
+                                                                                  : " of it";
     text += fmt::format("{}{}{} {}", said == 0 ? "" : ", ", format_percent(part.percent), said == 0 ? whole : "",
                         does(diagnosis, *work));
     ++said;
@@ -322,7 +326,10 @@ std::string steps_label(const StepTiming& timing) {
 
 std::string subject_line(const Diagnosis& diagnosis) {
   if (!diagnosis.is_about_steps) return activity_subject(diagnosis);
-  return fmt::format("{} · {} · {}", file_label(diagnosis), device_names(diagnosis), steps_label(diagnosis.timing));
+  const std::string steps = diagnosis.requests
+                                ? counted(static_cast<double>(diagnosis.requests->events.size()), "request")
+                                : steps_label(diagnosis.timing);
+  return fmt::format("{} · {} · {}", file_label(diagnosis), device_names(diagnosis), steps);
 }
 
 Headline headline(const Diagnosis& diagnosis) {

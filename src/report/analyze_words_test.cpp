@@ -63,6 +63,22 @@ Diagnosis waiting_diagnosis() {
   return diagnosis;
 }
 
+TEST(Headline, of_a_server_is_about_its_requests) {
+  Diagnosis diagnosis = waiting_diagnosis();
+  diagnosis.path = "serve.tell";
+  Requests requests;
+  requests.name = "Net";
+  requests.p50_ns = 18'000'000;
+  requests.p99_ns = 42'000'000;
+  requests.events.resize(30);
+  requests.window = {0, 2'000'000'000};
+  diagnosis.requests = requests;
+  EXPECT_EQ(subject_line(diagnosis), "serve.tell · CPU · 30 requests");
+  EXPECT_EQ(headline_text(diagnosis),
+            "A request (a call of Net) takes 18.0 ms (p50), 42.0 ms (p99) as recorded; 15 come per second. 70 % of a "
+            "request waits for a sleep (train.py:12), 25 % runs operators (mostly addmm), 4.0 % runs Python.");
+}
+
 TEST(Headline, without_a_device_tells_what_is_waited_for_and_where) {
   Diagnosis diagnosis = waiting_diagnosis();
   EXPECT_EQ(

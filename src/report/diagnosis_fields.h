@@ -348,6 +348,32 @@ void describe(Fields& fields, const SpanLatency& latency) {
 }
 
 template <typename Fields>
+void describe(Fields& fields, const WaitTime& wait) {
+  fields.object("RequestWait", "What threads that serve wait for");
+  fields.member("what", wait.what, "lock, socket, poll, pipe, file, process, sleep or other");
+  fields.member("ns", wait.ns, "of all these threads together");
+}
+
+template <typename Fields>
+void describe(Fields& fields, const Requests& requests) {
+  fields.object("Requests", "What a server answers, found as calls of its model; of all steps together");
+  fields.member("name", requests.name, "the module's class, or the function that calls modules several times");
+  fields.member("count", static_cast<std::int64_t>(requests.events.size()), "how many there are");
+  fields.member("calls", requests.calls, "of modules that stand in no other one, in a request");
+  fields.member("p50_ns", requests.p50_ns, "the median; both by the nearest rank");
+  fields.member("p99_ns", requests.p99_ns, "99 % take at most this");
+  fields.member("per_second", requests.per_second(), "how many come, from the first start to the last end");
+  fields.member("threads", requests.threads, "the ids of the tracks that serve");
+  fields.member("busy_percent", requests.busy_percent, "of these threads' time, within requests");
+  fields.member("most_at_once", requests.most_at_once, "the most that run at one time");
+  fields.member("mean_at_once", requests.mean_at_once, "while there is any");
+  fields.member("rows", requests.rows, "samples of the first layer, in most requests; null when not known");
+  fields.member("are_on_event_loop", requests.are_on_event_loop, "whether they run where asyncio's loop does");
+  fields.member("waits_between", requests.waits_between, "between requests, by falling time");
+  fields.member("waits_inside", requests.waits_inside, "within requests, by falling time");
+}
+
+template <typename Fields>
 void describe(Fields& fields, const CounterSummary& counter) {
   fields.object("Counter", "Values of a counter, of all steps together");
   fields.member("name", counter.name, "its name");
@@ -423,6 +449,7 @@ void describe(Fields& fields, const Diagnosis& diagnosis) {
   fields.member("latencies", diagnosis.latencies,
                 "requests and other spans that belong to no thread come first, then scopes at the top of threads that "
                 "come at least three times; each by falling `total_ns`");
+  fields.member("requests", diagnosis.requests, "of a server that marks none; null for other programs");
   fields.member("counters", diagnosis.counters, "those that have a value");
 }
 

@@ -1,6 +1,7 @@
 #include "machine_load.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <telltale/telltale.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,12 +17,14 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 std::string text_of(const char* path) {
-  char buffer[4096];
+  std::string text;
   const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  const ssize_t size = read(file, buffer, sizeof buffer);
+  if (file < 0) return text;
+  char buffer[4096];
+  for (ssize_t size = 0; (size = read(file, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(size));
   close(file);
-  return {buffer, size < 0 ? 0 : static_cast<std::size_t>(size)};
+  return text;
 }
 
 std::int64_t time_on(clockid_t clock) {
@@ -32,14 +35,22 @@ std::int64_t time_on(clockid_t clock) {
 
 std::int64_t nanoseconds_of(long long ticks) { return ticks * (kSecond / sysconf(_SC_CLK_TCK)); }
 
-// All processors of the machine, without idling and waiting for input.
-std::int64_t time_machine_was_busy() {
+// The processors that this process may run on, without idling and waiting for input.
+std::int64_t time_processors_were_busy() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
   const std::string text = text_of("/proc/stat");
-  long long user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, soft_irq = 0, stolen = 0;
-  if (std::sscanf(text.c_str(), "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &user, &nice, &system, &idle, &waiting,
-                  &irq, &soft_irq, &stolen) != 8)
-    return 0;
-  return nanoseconds_of(user + nice + system + irq + soft_irq + stolen);
+  long long sum = 0;
+  for (std::size_t line = text.find("\ncpu"); line != std::string::npos; line = text.find("\ncpu", line + 1)) {
+    int processor = 0;
+    long long user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, soft_irq = 0, stolen = 0;
+    const int found = std::sscanf(text.c_str() + line, " cpu%d %lld %lld %lld %lld %lld %lld %lld %lld", &processor,
+                                  &user, &nice, &system, &idle, &waiting, &irq, &soft_irq, &stolen);
+    if (found == 9 && processor >= 0 && processor < CPU_SETSIZE && CPU_ISSET(processor, &allowed))
+      sum += user + nice + system + irq + soft_irq + stolen;
+  }
+  return nanoseconds_of(sum);
 }
 
 // Of a process: fields 14 and 15, behind a name that may hold anything.
@@ -85,10 +96,10 @@ void count(const char* name, double value) {
 }  // namespace
 
 MachineLoad::MachineLoad()
-    : last_time_(time_on(CLOCK_MONOTONIC)), last_own_(time_of_family()), last_busy_(time_machine_was_busy()) {}
+    : last_time_(time_on(CLOCK_MONOTONIC)), last_own_(time_of_family()), last_busy_(time_processors_were_busy()) {}
 
 void MachineLoad::record() {
-  const std::int64_t now = time_on(CLOCK_MONOTONIC), own = time_of_family(), busy = time_machine_was_busy();
+  const std::int64_t now = time_on(CLOCK_MONOTONIC), own = time_of_family(), busy = time_processors_were_busy();
   const auto passed = static_cast<double>(now - last_time_);
   // A child that ended takes its time along.
   if (passed > 0 && own >= last_own_) {

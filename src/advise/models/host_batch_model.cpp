@@ -6,7 +6,7 @@
 #include "advise/models/host_cost.h"
 #include "advise/patterns/call_loops.h"
 #include "advise/patterns/forward_stretch.h"
-#include "trace/shapes.h"
+#include "analysis/sample_rows.h"
 
 namespace telltale {
 namespace {
@@ -71,12 +71,10 @@ std::optional<std::int64_t> HostBatchModel::batch() const {
   const Trace& trace = facts_.trace;
   std::map<int, std::int64_t> by_step;
   for (EventId event = 0; event < trace.events.size(); ++event) {
-    if (trace.events.kind[event] != Kind::kOperator || facts_.phases[event] != Phase::kForward) continue;
+    if (facts_.phases[event] != Phase::kForward) continue;
     const int step = telltale::step_at(facts_.diagnosis.timing, trace.events.start[event]);
     if (step < 0 || by_step.contains(step)) continue;
-    const std::vector<Shape> shapes = tensor_shapes(texts_of(trace, event).shapes);
-    const std::size_t input = trace.name(event) == "aten::embedding" ? 1 : 0;  // behind its table
-    if (shapes.size() > input && !shapes[input].empty()) by_step[step] = shapes[input].front();
+    if (const auto rows = sample_rows(trace, event)) by_step[step] = *rows;
   }
   std::map<std::int64_t, std::size_t> steps_by_batch;
   for (const auto& [step, batch] : by_step) ++steps_by_batch[batch];

@@ -29,7 +29,7 @@ class HostBatchModel {
   Nanoseconds saved() const { return facts_.step - step_at(growth_) / growth_; }
   // Of the present step, what does not grow.
   double fixed_percent() const;
-  // Samples of a batch: what the first operator of the forward pass gets, the same in most steps.
+  // Samples of a batch: what the first layer of the forward pass gets, the same in most steps.
   std::optional<std::int64_t> batch() const;
   // What does not grow in proportion, and what stands around it: for Finding::reach.
   std::vector<EventId> fixed_events() const;

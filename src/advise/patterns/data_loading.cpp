@@ -8,7 +8,7 @@
 
 #include "advise/patterns/host_calls.h"
 #include "advise/patterns/loader_lines.h"
-#include "analysis/host_activity.h"
+#include "analysis/machine_load.h"
 #include "base/amounts.h"
 #include "trace/recording_facts.h"
 
@@ -23,16 +23,6 @@ constexpr double kBusyWorkers = 0.6;
 
 // What others keep busy on a machine they would share with the program, if it had more to do.
 constexpr double kMostTakenByOthers = 0.5;
-
-double mean_of(const std::vector<CounterSummary>& counters, std::string_view name, double otherwise) {
-  const auto found = std::ranges::find(counters, name, &CounterSummary::name);
-  return found == counters.end() ? otherwise : found->mean;
-}
-
-std::vector<CounterSummary> load_in_steps(const Facts& facts) {
-  const std::vector<StepSpan>& steps = facts.diagnosis.timing.steps;
-  return counter_summaries(facts.trace, {steps.front().host.begin, steps.back().host.end});
-}
 
 // How many processors the program may use, by what the recorder says; nothing where it does not say.
 std::optional<int> processors_of(const Trace& trace) {
@@ -108,15 +98,15 @@ void find_processors(const Facts& facts, DataLoading& loading) {
   const std::optional<int> known = processors_of(facts.trace);
   if (!known) return;
   BatchMaking& making = loading.making;
-  const std::vector<CounterSummary> load = load_in_steps(facts);
-  const double own = mean_of(load, "process processors", -1);
+  const std::vector<StepSpan>& steps = facts.diagnosis.timing.steps;
+  const auto load = machine_load(facts.trace, {steps.front().host.begin, steps.back().host.end});
   const auto busy_making = static_cast<double>(making.alone) * making.processor_share;
   const auto rest = static_cast<double>(making.rest);
   // Where nobody measured it: a host beside a device waits, one without computes.
   double other = facts.diagnosis.breakdown.has_device ? 0 : rest;
-  if (own >= 0) other = std::clamp(own * static_cast<double>(facts.step) - busy_making, 0.0, rest * *known);
+  if (load) other = std::clamp(load->own * static_cast<double>(facts.step) - busy_making, 0.0, rest * *known);
   making.other_work = static_cast<Nanoseconds>(other);
-  const double by_others = own < 0 ? 0 : std::max(0.0, mean_of(load, "processors busy", own) - own);
+  const double by_others = load ? load->by_others : 0;
   making.processors = *known - std::min(by_others, kMostTakenByOthers * *known);
 }
 

@@ -18,7 +18,6 @@ constexpr double kLeastLocked = 0.1;
 constexpr double kLeastAtOnce = 1.5;
 // Of the threads that serve, in percent: less leaves time to serve more without batches.
 constexpr double kBusyThreads = 70;
-constexpr std::size_t kMostLooks = 64;
 
 std::optional<double> number_named(const Trace& trace, std::string_view name) {
   const std::string* const value = trace.metadata_named(name);
@@ -77,19 +76,10 @@ void find_lock(const Facts& facts, const Requests& requests, std::vector<Finding
   findings.push_back(std::move(finding));
 }
 
-bool is_on_event_loop(const Trace& trace, EventId request) {
-  for (EventId at = trace.events.parent[request]; at != kNoEvent; at = trace.events.parent[at])
-    if (trace.events.kind[at] == Kind::kPython && trace.name(at).contains("asyncio/")) return true;
-  return false;
-}
-
 void find_blocked_loop(const Facts& facts, const Requests& requests, std::vector<Finding>& findings) {
-  std::vector<EventId> looked_at = requests.events;
-  if (looked_at.size() > kMostLooks) looked_at.resize(kMostLooks);
+  if (!requests.are_on_event_loop) return;
   Finding finding;
-  std::ranges::copy_if(looked_at, std::back_inserter(finding.evidence),
-                       [&](EventId request) { return is_on_event_loop(facts.trace, request); });
-  if (2 * finding.evidence.size() < looked_at.size()) return;
+  finding.evidence = requests.events;
   finding.title = "The model runs on the event loop's thread";
   finding.explanation = fmt::format(
       "Each of {} takes {} (p50), {} (p99), for {} of the time in all; until it returns, no other request is read or "
@@ -127,17 +117,28 @@ void find_single_rows(const Facts& facts, const Requests& requests, std::vector<
   const bool is_crowded = requests.mean_at_once >= kLeastAtOnce;
   if (requests.rows != 1 || (!is_crowded && requests.busy_percent < kBusyThreads)) return;
   Finding finding;
-  finding.title = "Requests are computed one by one";
-  finding.explanation = fmt::format(
-      "Most {} have a batch of 1, {}. A batch of those that wait takes far less time than each of them alone.",
-      calls_of(requests),
-      is_crowded ? fmt::format("while {} run at once on average", counted(requests.mean_at_once, "request"))
-                 : fmt::format("and keep those who serve busy {} of the time", format_percent(requests.busy_percent)));
+  if (facts.diagnosis.requests) {
+    finding.title = "Requests are computed one by one";
+    finding.explanation = fmt::format(
+        "Most {} have a batch of 1, {}. A batch of those that wait takes far less time than each of them alone.",
+        calls_of(requests),
+        is_crowded
+            ? fmt::format("while {} run at once on average", counted(requests.mean_at_once, "request"))
+            : fmt::format("and keep those who serve busy {} of the time", format_percent(requests.busy_percent)));
+    finding.fix = {"larger_batch", "Gather requests for some milliseconds, and compute them as one batch.",
+                   "- y = model(x)\n+ ys = model(torch.stack(waiting))"};
+  } else {
+    finding.title = "Samples are computed one by one";
+    finding.explanation = fmt::format(
+        "Most {} have a batch of 1, and one follows the other. A batch of many takes far less time than each of them "
+        "alone.",
+        calls_of(requests));
+    finding.fix = {"larger_batch", "Compute many samples at once.",
+                   "- for x in data: y = model(x[None])\n+ for xs in data.split(64): ys = model(xs)"};
+  }
   finding.confidence = Confidence::kLow;
   finding.evidence = requests.events;
   finding.source = source_line(facts.trace, finding.evidence.front());
-  finding.fix = {"larger_batch", "Gather requests for some milliseconds, and compute them as one batch.",
-                 "- y = model(x)\n+ ys = model(torch.stack(waiting))"};
   findings.push_back(std::move(finding));
 }
 

@@ -1,0 +1,46 @@
+#include "analysis/sample_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "analysis/operator_arguments.h"
+
+namespace telltale {
+namespace {
+
+// Which argument holds the samples, and how many dimensions it has with rows of them; rows come first.
+struct Layer {
+  std::string_view op;
+  std::size_t input = 0;
+  std::size_t dimensions = 2;
+};
+
+// Recurrent ones are missing: time comes first in them, unless they are told otherwise.
+constexpr auto kLayers = std::to_array<Layer>({
+    {"aten::linear"},
+    {"aten::embedding", 1, 1},
+    {"aten::conv1d", 0, 3},
+    {"aten::conv2d", 0, 4},
+    {"aten::conv3d", 0, 5},
+    {"aten::layer_norm"},
+    {"aten::batch_norm"},
+    {"aten::matmul"},
+    {"aten::addmm", 1},
+    {"aten::mm"},
+});
+
+}  // namespace
+
+std::optional<std::int64_t> sample_rows(const Trace& trace, EventId event) {
+  if (trace.events.kind[event] != Kind::kOperator) return std::nullopt;
+  const auto layer = std::ranges::find(kLayers, trace.name(event), &Layer::op);
+  const OperatorInfo* const info = layer == kLayers.end() ? nullptr : trace.operators.find(event);
+  if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return std::nullopt;
+  const OperatorArguments arguments({.shapes = trace.strings[trace.operator_inputs[info->inputs].shapes]});
+  const Shape& shape = arguments.shape(layer->input);
+  if (shape.empty()) return std::nullopt;
+  return shape.size() < layer->dimensions ? 1 : shape.front();
+}
+
+}  // namespace telltale
