@@ -236,19 +236,45 @@ class Steps(unittest.TestCase):
         names = [step["name"] for step in record(work, find_steps=True).steps()]
         self.assertEqual(names, ["ProfilerStep#7", "ProfilerStep#8"])
 
-    @unittest.skipIf(torch.__version__ < "2.4", "its compiler, once used, takes away the optimizers' annotations")
-    def test_with_two_optimizers_end_with_the_first_that_was_seen(self):
+    def train_two(self, first, second, times=3, of_second=1):
+        """How many steps are found where two optimizers take turns, the second so many times."""
         one, two = nn.Linear(4, 4), nn.Linear(4, 4)
-        adam, sgd = torch.optim.Adam(one.parameters()), torch.optim.SGD(two.parameters(), lr=0.1)
+        ahead, behind = first(one.parameters(), lr=0.1), second(two.parameters(), lr=0.1)
 
         def work():
-            for _ in range(3):
+            for _ in range(times):
                 two(one(torch.ones(1, 4))).sum().backward()
-                adam.step()
-                sgd.step()
+                ahead.step()
+                for _ in range(of_second):
+                    behind.step()
 
         work()
-        self.assertEqual(len(record(work, find_steps=True).steps()), 3)
+        return len(record(work, find_steps=True).steps())
+
+    @unittest.skipIf(torch.__version__ < "2.4", "its compiler, once used, takes away the optimizers' annotations")
+    def test_with_two_optimizers_end_with_the_first_that_was_seen(self):
+        self.assertEqual(self.train_two(torch.optim.Adam, torch.optim.SGD), 3)
+        self.assertEqual(self.train_two(torch.optim.Adam, torch.optim.Adam), 3)
+        self.assertEqual(self.train_two(torch.optim.Adam, torch.optim.Adam, of_second=5), 3)
+
+    @unittest.skipIf(torch.__version__ < "2.4", "its compiler, once used, takes away the optimizers' annotations")
+    def test_go_on_with_another_optimizer_where_the_first_has_done_its_part(self):
+        # The 33rd step without the first ends one, and so does each behind it.
+        self.assertEqual(self.train_two(torch.optim.Adam, torch.optim.Adam, times=1, of_second=40), 1 + 8)
+
+    def test_break_no_graph_of_a_compiled_optimizer(self):
+        layer = nn.Linear(4, 4)
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+
+        def breaks(run):
+            torch._dynamo.reset()
+            torch._dynamo.utils.counters.clear()
+            step = torch.compile(optimizer.step, backend="eager")
+            layer(torch.ones(1, 4)).sum().backward()
+            run(step)
+            return dict(torch._dynamo.utils.counters["graph_break"])
+
+        self.assertEqual(breaks(lambda step: record(step, find_steps=True)), breaks(lambda step: step()))
 
 
 class PythonCalls(unittest.TestCase):

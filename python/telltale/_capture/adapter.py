@@ -54,6 +54,10 @@ class Adapter:
     def stop(self) -> None:
         self._library.telltale_torch_stop()
 
+    def optimizer_steps(self, identity: int) -> None:
+        """The optimizer of that id takes a step on this thread."""
+        self._library.telltale_torch_optimizer(ctypes.c_uint64(identity))
+
     def sees_cuda_memory(self) -> bool:
         return bool(self._library.telltale_torch_sees_cuda_memory())
 

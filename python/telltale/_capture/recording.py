@@ -15,6 +15,7 @@ from telltale._capture.hooks import CollectionWatch, ModuleWatch
 from telltale._capture.loader_work import LoaderWorkWatch
 from telltale._capture.loaders import LoaderWatch
 from telltale._capture.machine import memory_bytes
+from telltale._capture.optimizers import OptimizerWatch
 from telltale._capture.samples import SampleWatch
 from telltale._capture.source import Source, Wanted
 from telltale._inject.telltale_say import say, say_once
@@ -72,6 +73,7 @@ class PythonCallWatch:
 SOURCES: tuple[type[Source], ...] = (
     SampleWatch,
     OperatorWatch,
+    OptimizerWatch,
     CollectionWatch,
     CompilationWatch,
     ModuleWatch,

@@ -73,6 +73,7 @@ struct ThreadState {
   InputCache inputs;
   SpareMemory* spare = nullptr;
   int open_annotations = 0;
+  std::uint64_t optimizer = 0;  // that takes a step, by its address; 0: not known
   int open_operators = 0;
 
   ~ThreadState() {
@@ -320,7 +321,7 @@ void on_annotation_end(const at::RecordFunction& function, at::ObserverContext* 
     end(open, open.thread != thread);
   }
   if (thread != nullptr && thread->open_annotations > 0) --thread->open_annotations;
-  if (wants_steps() && steps.ends(function.name())) end_step();
+  if (wants_steps() && steps.ends(function.name(), thread == nullptr ? 0 : thread->optimizer)) end_step();
 }
 
 void unlock_all() {
@@ -380,6 +381,12 @@ TELLTALE_API void telltale_torch_stop() {
   stack_source.store(nullptr);
   if (is_memory_wanted.exchange(false)) HostAllocator::instance().uninstall();
   generation.fetch_add(1);
+}
+
+// The optimizer at that address takes a step on this thread: see StepFinder.
+TELLTALE_API void telltale_torch_optimizer(std::uint64_t address) {
+  using namespace telltale::torch_adapter;
+  if (ThreadState* const thread = this_thread()) thread->optimizer = address;
 }
 
 // Whether CUDA's allocator is watched when memory is.

@@ -1,8 +1,9 @@
 // Where a training or inference step ends, found from what torch itself annotates, for programs that do not say.
 //
-// A step ends with the optimizer; the first one begins with the first batch. In a program without an optimizer a step
-// begins with each batch from a DataLoader, and without that with the first annotation that comes again. A program that
-// marks its own steps (ProfilerStep#) is left alone.
+// A step ends with the optimizer; the first one begins with the first batch. Of several optimizers the first one
+// counts, and another takes over where that one steps no more. In a program without an optimizer a step begins with
+// each batch from a DataLoader, and without that with the first annotation that comes again. A program that marks its
+// own steps (ProfilerStep#) is left alone.
 #pragma once
 
 #include <telltale/telltale.h>
@@ -37,11 +38,20 @@ class StepFinder {
     return false;
   }
 
-  // An annotation ends. True when a step ends with it.
-  bool ends(std::string_view name) {
+  // An annotation ends; `optimizer` is the address of the one that took the last step on this thread, 0 where it is not
+  // known. True when a step ends with it.
+  bool ends(std::string_view name, std::uint64_t optimizer) {
     if (!name.starts_with("Optimizer.step#")) return false;
     const std::lock_guard lock(mutex_);
-    return source_ <= Source::kOptimizer && is_boundary(Source::kOptimizer, name);
+    if (source_ > Source::kOptimizer) return false;
+    const bool is_first = source_ != Source::kOptimizer;
+    if (is_first || ++steps_of_others_ > kMostOfOthers) {
+      source_ = Source::kNone;
+      optimizer_ = optimizer;
+    }
+    if (optimizer_ != optimizer || !is_boundary(Source::kOptimizer, name)) return false;
+    steps_of_others_ = 0;
+    return true;
   }
 
   // Around fork().
@@ -49,6 +59,9 @@ class StepFinder {
   void unlock() { mutex_.unlock(); }
 
  private:
+  // Programs that train one network more often than another do so 5 to 25 times.
+  static constexpr int kMostOfOthers = 32;
+
   // Each is a better sign of a step than those before it.
   enum class Source : std::uint8_t { kNone, kAnnotation, kLoader, kOptimizer, kProgram };
 
@@ -69,6 +82,8 @@ class StepFinder {
   Source source_ = Source::kNone;
   std::string name_;
   std::thread::id thread_;
+  std::uint64_t optimizer_ = 0;
+  int steps_of_others_ = 0;  // since the last one of that
 };
 
 }  // namespace telltale::torch_adapter
