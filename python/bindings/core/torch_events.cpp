@@ -8,6 +8,8 @@
 #include "analysis/key_averages.h"
 #include "analysis/operator_work.h"
 #include "base/intervals.h"
+#include "bindings/core/torch_extras.h"
+#include "bindings/core/torch_numbers.h"
 #include "trace/side_table.h"
 
 namespace telltale::python {
@@ -26,6 +28,8 @@ class Listing {
         memory_(trace),
         stacks_(trace, kWholeStack),
         operators_(trace.operators),
+        others_(trace.other_arguments),
+        numbers_(kineto_numbers(trace)),
         place_(trace.events.size(), -1) {}
 
   TorchEvents list() {
@@ -39,6 +43,7 @@ class Listing {
  private:
   void collect() {
     result_.stacks.emplace_back();
+    result_.extras.emplace_back();
     for (const Track& track : trace_.tracks) {
       const bool is_async = trace_.strings[track.name].starts_with(kAsyncTrack);
       MemoryChanges::Walk memory = memory_.walk(track.process);
@@ -61,6 +66,8 @@ class Listing {
     TorchEvent listed;
     listed.event = event;
     listed.stack = stack_of(event);
+    listed.extras = extras_of(event);
+    listed.number = numbers_[event];
     const OperatorInfo* const info = operators_.find(event);
     if (info == nullptr) return listed;
     listed.inputs = info->inputs;
@@ -78,6 +85,19 @@ class Listing {
     if (stack == kNoStack) return 0;
     const auto [known, is_new] = stack_places_.try_emplace(stack, static_cast<std::uint32_t>(result_.stacks.size()));
     if (is_new) result_.stacks.push_back(stacks_.frames(stack));
+    return known->second;
+  }
+
+  std::uint32_t extras_of(EventId event) {
+    const StringId* const others = others_.find(event);
+    if (others == nullptr) return 0;
+    const auto [known, is_new] = extras_places_.try_emplace(*others, 0);
+    if (is_new) {
+      if (const auto extras = torch_extras(trace_.strings[*others])) {
+        known->second = static_cast<std::uint32_t>(result_.extras.size());
+        result_.extras.push_back({extras->overload, extras->keywords});
+      }
+    }
     return known->second;
   }
 
@@ -104,8 +124,11 @@ class Listing {
   MemoryChanges memory_;
   CallStacks stacks_;
   SideTableWalk<OperatorInfo> operators_;
+  SideTableWalk<StringId> others_;
+  std::vector<std::size_t> numbers_;
   std::vector<std::int64_t> place_;  // in the list, by event
   std::unordered_map<StackId, std::uint32_t> stack_places_;
+  std::unordered_map<StringId, std::uint32_t> extras_places_;
   std::unordered_map<std::uint64_t, std::int64_t> flops_;  // by name and inputs
   TorchEvents result_;
 };

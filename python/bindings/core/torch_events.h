@@ -19,6 +19,8 @@ struct TorchEvent {
   std::int64_t forward_thread = 0;    // of a backward operator: the thread of its forward one, 0 when that is not known
   std::uint32_t inputs = UINT32_MAX;  // index of Trace::operator_inputs
   std::uint32_t stack = 0;            // index of TorchEvents::stacks; the first one is empty
+  std::uint32_t extras = 0;           // index of TorchEvents::extras; the first ones are none
+  std::size_t number = 0;             // Kineto's "Ev Idx"
   std::int64_t sequence = -1;
   std::int64_t flops = 0;
   MemoryChange memory;
@@ -26,9 +28,15 @@ struct TorchEvent {
   bool is_async = false;  // ended on another thread than it began on: stands in no tree
 };
 
+// The name of the overload, and arguments by name as a JSON object; each may be empty.
+struct OverloadAndKeywords {
+  std::string overload, keywords;
+};
+
 struct TorchEvents {
   std::vector<TorchEvent> events;  // by start, the longer first
   std::vector<std::vector<std::string>> stacks;
+  std::vector<OverloadAndKeywords> extras;
 };
 
 TorchEvents torch_events(const Trace& trace);

@@ -14,9 +14,7 @@
 #include "bindings/core/interruptible.h"
 #include "bindings/core/loading.h"
 #include "bindings/core/torch_events.h"
-#include "bindings/core/torch_numbers.h"
-#include "formats/read_trace.h"
-#include "formats/write_trace.h"
+#include "bindings/core/torch_export.h"
 #include "trace/step_marks.h"
 
 namespace telltale::python {
@@ -96,7 +94,7 @@ nb::tuple described(const TorchEvent& listed, const Trace& trace, Names& names) 
                         listed.thread, listed.parent, trace.events.kind[listed.event] == Kind::kAnnotation,
                         listed.is_backward, listed.is_async, listed.sequence, listed.forward_thread,
                         listed.inputs == UINT32_MAX ? std::int64_t{-1} : std::int64_t{listed.inputs}, listed.stack,
-                        listed.memory.host, listed.memory.device, listed.flops);
+                        listed.memory.host, listed.memory.device, listed.flops, listed.extras, listed.number);
 }
 
 nb::list described_inputs(const Trace& trace) {
@@ -115,7 +113,9 @@ nb::tuple events(const LoadedTrace& loaded) {
   for (const TorchEvent& event : listed.events) list.append(described(event, *loaded.trace, names));
   nb::list stacks;
   for (const auto& stack : listed.stacks) stacks.append(texts(stack));
-  return nb::make_tuple(list, described_inputs(*loaded.trace), stacks);
+  nb::list extras;
+  for (const auto& [overload, keywords] : listed.extras) extras.append(nb::make_tuple(text(overload), text(keywords)));
+  return nb::make_tuple(list, described_inputs(*loaded.trace), stacks, extras);
 }
 
 nb::list strays(const LoadedTrace& loaded) {
@@ -157,24 +157,17 @@ nb::tuple memory(const LoadedTrace& loaded, const nb::bytes& numbers, DeviceId d
   return nb::make_tuple(single, over_time);
 }
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
-Result<LeftOutList> written(const std::string& from, const std::string& to, const Pairs& metadata) {
-  Result<Trace> trace = read_trace(from);
-  if (!trace) return std::unexpected(trace.error());
-  for (const auto& pair : metadata) {
-    std::erase_if(trace->metadata, [&](const auto& known) { return known.first == pair.first; });
-    trace->metadata.push_back(pair);
-  }
-  add_kineto_numbers(*trace);
-  return write_trace(*trace, *format_named("kineto"), to, {PendingFile::Existing::kReplace, {}});
-}
-
 std::string path_of(const nb::bytes& path) { return {path.c_str(), path.size()}; }
 
-void write_kineto(const nb::bytes& from, const nb::bytes& to, const Pairs& metadata) {
-  value_or_raise(interruptibly<Result<LeftOutList>>(
-      [from = path_of(from), to = path_of(to), metadata] { return written(from, to, metadata); }));
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+void write_kineto(const nb::bytes& from, const nb::bytes& to, Pairs metadata, bool names_collections,
+                  bool adjusts_steps) {
+  value_or_raise(
+      interruptibly<Result<void>>([from = path_of(from), to = path_of(to),
+                                   wanted = TorchExport{std::move(metadata), names_collections, adjusts_steps}] {
+        return export_as_torch(from, to, wanted);
+      }));
 }
 
 }  // namespace
@@ -184,7 +177,8 @@ void bind_torch(nb::module_& module) {
   module.def("torch_events", events, "trace"_a);
   module.def("torch_stray_memory", strays, "trace"_a);
   module.def("torch_memory", memory, "trace"_a, "notes"_a, "device"_a);
-  module.def("write_kineto", write_kineto, "source"_a, "target"_a, "metadata"_a);
+  module.def("write_kineto", write_kineto, "source"_a, "target"_a, "metadata"_a, "names_collections"_a,
+             "adjusts_steps"_a);
 }
 
 }  // namespace telltale::python

@@ -1,12 +1,19 @@
-// The numbers that Kineto gives the events in its JSON, for what is exported under torch.profiler's interface.
+// The numbers that Kineto gives the events in its JSON, for torch.profiler's interface.
 #pragma once
+
+#include <cstddef>
+#include <vector>
 
 #include "trace/trace.h"
 
 namespace telltale::python {
 
-// "Ev Idx", by start, operators and annotations before Python's calls, and "Record function id" on those that torch's
-// RecordFunction makes. The latter is 0, as Kineto has it while no execution trace is recorded.
+// "Ev Idx" of each event, by start, operators and annotations before Python's calls; 0 for what has none.
+std::vector<std::size_t> kineto_numbers(const Trace& trace);
+
+// Adds them to the trace, and "Record function id" to what torch's RecordFunction makes: that of the execution trace,
+// or 0, as Kineto has it while none is recorded. Names of overloads become part of the name, arguments by name
+// arguments of the event.
 void add_kineto_numbers(Trace& trace);
 
 }  // namespace telltale::python

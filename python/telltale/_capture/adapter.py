@@ -36,7 +36,7 @@ class AdapterUnavailable(Exception):
 class Adapter:
     """The compiled adapter, loaded into this process."""
 
-    WITH_INPUTS, WITH_MEMORY, FIND_STEPS = 1, 2, 4
+    WITH_INPUTS, WITH_MEMORY, FIND_STEPS, AS_PROFILER, WITH_OVERLOADS = 1, 2, 4, 8, 16
 
     def __init__(self, library: Path) -> None:
         import telltale._recorder  # noqa: F401  brings the recorder's library along, which the adapter shares
@@ -57,6 +57,10 @@ class Adapter:
     def optimizer_steps(self, identity: int) -> None:
         """The optimizer of that id takes a step on this thread."""
         self._library.telltale_torch_optimizer(ctypes.c_uint64(identity))
+
+    def let_torch_record(self) -> None:
+        """Torch's own profiler may start on this thread although AS_PROFILER stands in for it."""
+        self._library.telltale_torch_let_torch_record()
 
     def sees_cuda_memory(self) -> bool:
         return bool(self._library.telltale_torch_sees_cuda_memory())

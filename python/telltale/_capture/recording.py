@@ -38,6 +38,8 @@ class OperatorWatch:
             Adapter.WITH_INPUTS: wanted.shapes,
             Adapter.WITH_MEMORY: wanted.memory,
             Adapter.FIND_STEPS: wanted.find_steps,
+            Adapter.AS_PROFILER: wanted.as_profiler,
+            Adapter.WITH_OVERLOADS: wanted.overloads,
         }
         stack_source = _recorder.stack_source() if wanted.samples else 0
         if not self._adapter.start(sum(option for option, is_wanted in options.items() if is_wanted), stack_source):

@@ -17,6 +17,8 @@ class Wanted:
     modules: bool = False
     load: bool = False  # how busy the machine is
     find_steps: bool = False
+    as_profiler: bool = False  # in place of torch's own: what only its files and its users ask for
+    overloads: bool = False  # which overload of an operator was called; with `as_profiler`
     python_call_budget: int = 5_000_000
     marks: str = ""  # the folder in which the processes of a recording leave things for each other
 

@@ -13,6 +13,7 @@ from torch.profiler import ProfilerActivity
 
 from telltale._capture import Recording, Wanted
 from telltale.torch import _rows
+from telltale.torch._configuration import asks_for
 from telltale.torch._files import RecordingFiles
 from telltale.torch._reader import core
 from telltale.torch._tensor_notes import TensorNotes
@@ -62,6 +63,8 @@ class RecordedProfile(autograd_profiler.profile):
             memory=self.profile_memory,
             stacks=self.with_stack,
             modules=self.with_modules or self.with_stack or self.profile_memory,
+            as_profiler=True,
+            overloads=self._configured("capture_overload_names"),
         )
         self._recording = Recording(self._files.next_path(), wanted, memory_limit=self._memory_limit)
         self._recording.prepare()
@@ -121,6 +124,9 @@ class RecordedProfile(autograd_profiler.profile):
             return
         self._recording.toggle_operators(enabled)
 
+    def _configured(self, option: str) -> bool:
+        return asks_for(self.experimental_config, option)
+
     # ---- Results ----
 
     def finished_cycles(self) -> list[Cycle]:
@@ -129,7 +135,7 @@ class RecordedProfile(autograd_profiler.profile):
         return self.cycles
 
     def _refuse_if_only_traced(self) -> None:
-        if getattr(self.experimental_config, "trace_only", False):
+        if self._configured("trace_only"):
             raise RuntimeError(
                 "events() is not available when trace_only=True in ExperimentalConfig. "
                 "Use export_chrome_trace() instead."
@@ -155,10 +161,7 @@ class RecordedProfile(autograd_profiler.profile):
             return
         self._needs_processing = False
         began = time.perf_counter_ns()
-        # The newest cycle comes first, as in torch.
-        listed = [
-            event for cycle in reversed(self.finished_cycles()) for event in _rows.events(cycle.trace, self.with_flops)
-        ]
+        listed = self._listed(began)
         self._note("parse_kineto_call_duration_us", began)
         began = time.perf_counter_ns()
         self._function_events = self._list(listed)
@@ -167,12 +170,29 @@ class RecordedProfile(autograd_profiler.profile):
         if stats is not None:
             stats.number_of_events = len(listed)
 
+    def _listed(self, began: int) -> list[Any]:
+        """All events, the newest cycle first, as in torch; with a timeout, those of the cycles that were in time."""
+        timeout = getattr(self, "post_processing_timeout_s", None)
+        with_numbers = self._configured("expose_kineto_event_metadata")
+        listed: list[Any] = []
+        for cycle in reversed(self.finished_cycles()):
+            if timeout is not None and time.perf_counter_ns() - began >= timeout * 1e9:
+                autograd_profiler.log.warning(
+                    "Making events timed out after %.3f seconds, returning partial results with %d events",
+                    timeout,
+                    len(listed),
+                )
+                break
+            listed += _rows.events(cycle.trace, self.with_flops, with_numbers)
+        return listed
+
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> Any:
         self._refuse_if_only_traced()
-        if group_by_input_shape and group_by_stack_n > 0:  # rare: torch's own way
-            return self.function_events.key_averages(group_by_input_shape, group_by_stack_n)
+        if group_by_overload_name or (group_by_input_shape and group_by_stack_n > 0):  # rare: torch's own way
+            asked = (group_by_input_shape, group_by_stack_n, group_by_overload_name)
+            return self.function_events.key_averages(*asked[: 3 if group_by_overload_name else 2])
         rows = [
             _rows.key_averages(cycle.trace, group_by_input_shape, group_by_stack_n, self.with_flops)
             for cycle in self.finished_cycles()

@@ -19,6 +19,7 @@ from telltale import _recorder
 from telltale._capture.adapter import AdapterUnavailable, load_adapter
 from telltale._inject.telltale_say import say_once
 from telltale.torch import _memory_timeline
+from telltale.torch._configuration import asks_for
 from telltale.torch._cycle import Cycle, RecordedProfile
 from telltale.torch._files import RecordingFiles
 from telltale.torch._reader import core
@@ -56,6 +57,8 @@ class _Recorded(torch.profiler._KinetoProfile):
     def _can_record(self) -> bool:
         if ProfilerActivity.CPU not in self.activities:
             return self._leave_to_torch("only a device is to be recorded")
+        if getattr(self, "activity_filters", None):
+            return self._leave_to_torch("activities are chosen by name")
         try:
             load_adapter()
         except AdapterUnavailable as reason:
@@ -71,6 +74,7 @@ class _Recorded(torch.profiler._KinetoProfile):
     def prepare_trace(self) -> None:
         if self._is_ours and self.profiler is None and _recorder.is_recording():
             self._is_ours = self._leave_to_torch("another recording of this process is going on")
+            load_adapter().let_torch_record()
         if not self._is_ours:
             return super().prepare_trace()
         accumulates = getattr(self, "acc_events", False)
@@ -183,7 +187,11 @@ class _Recorded(torch.profiler._KinetoProfile):
             "traceName": json.dumps(os.fspath(path)),
             **self._user_metadata,
         }
-        core().write_kineto(os.fsencode(self._path(-1)), os.fsencode(path), list(values.items()))
+        chosen = [
+            asks_for(self.experimental_config, option)
+            for option in ("record_python_gc_info", "adjust_profiler_step")
+        ]
+        core().write_kineto(os.fsencode(self._path(-1)), os.fsencode(path), list(values.items()), *chosen)
         return None
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:

@@ -83,15 +83,24 @@ def merged(lists: list[list[Any]]) -> list[Any]:
     return list(rows.values())
 
 
-def events(trace: Any, with_flops: bool) -> list[Any]:
-    """Torch's FunctionEvent, with parents and children, in torch's order."""
+def events(trace: Any, with_flops: bool, with_numbers: bool = False) -> list[Any]:
+    """Torch's FunctionEvent, with parents and children, in torch's order.
+
+    ``with_numbers``: with what torch calls their metadata, which are Kineto's numbers.
+    """
     with _without_garbage_collection():
-        listed, inputs, stacks = core().torch_events(trace)
+        listed, inputs, stacks, extras = core().torch_events(trace)
         described = [_accepted(_inputs(*texts)) for texts in inputs]
-        described.append(_accepted({"input_shapes": [], "concrete_inputs": [], "kwinputs": {}}))  # at -1: of no inputs
+        described.append(_accepted({"input_shapes": [], "concrete_inputs": []}))  # at -1: of no inputs
+        given = [(overload, json.loads(keywords or "{}")) for overload, keywords in extras]
         result: list[Any] = []
         for row in listed:
-            result.append(_event(len(result) + 1, row, described, stacks, with_flops))
+            event = _event(len(result) + 1, row, described, stacks, with_flops)
+            event.overload_name, keywords = given[row[_EXTRAS]]
+            event.kwinputs = dict(keywords)
+            if with_numbers:
+                event._metadata_json = f'"Ev Idx": {row[_NUMBER]}'
+            result.append(event)
             parent = row[_PARENT]
             if parent >= 0:
                 result[-1].cpu_parent = result[parent]
@@ -99,12 +108,12 @@ def events(trace: Any, with_flops: bool) -> list[Any]:
     return _with_strays(result, trace)
 
 
-_PARENT = 5
+_PARENT, _EXTRAS, _NUMBER = 5, 16, 17
 
 
 def _event(number: int, row: tuple[Any, ...], inputs: list[Any], stacks: list[list[str]], with_flops: bool) -> Any:
     name, trace_name, start, end, thread, _, is_annotation, is_backward, is_async, sequence = row[:10]
-    forward_thread, input_id, stack, memory, device_memory, flops = row[10:]
+    forward_thread, input_id, stack, memory, device_memory, flops = row[10:16]
     event = FunctionEvent(
         number,
         name,
@@ -121,7 +130,6 @@ def _event(number: int, row: tuple[Any, ...], inputs: list[Any], stacks: list[li
         trace_name=trace_name,
         **inputs[input_id],
     )
-    event.overload_name = ""
     event.is_user_annotation = is_annotation
     if device_memory:
         _set_device_memory(event, device_memory)
@@ -177,7 +185,6 @@ def _inputs(shapes: str, strides: str, types: str, concrete: str) -> dict[str, A
         "structured_input_strides": json.loads(strides or "[]"),
         "input_dtypes": json.loads(types or "[]"),
         "concrete_inputs": [_value(text) for text in json.loads(concrete or "[]")],
-        "kwinputs": {},
     }
 
 

@@ -15,8 +15,10 @@
 #include <utility>
 
 #include "collectives.h"
+#include "extras.h"
 #include "inputs.h"
 #include "memory.h"
+#include "profiler_mark.h"
 #include "sites.h"
 #include "steps.h"
 
@@ -26,7 +28,13 @@ namespace {
 using Scope = at::RecordScope;
 
 // What telltale_torch_start() can be asked for.
-enum Option : std::uint32_t { kWithInputs = 1, kWithMemory = 2, kFindSteps = 4 };
+enum Option : std::uint32_t {
+  kWithInputs = 1,
+  kWithMemory = 2,
+  kFindSteps = 4,
+  kAsProfiler = 8,  // in place of torch's own: with a mark that says so, and with extras
+  kWithOverloads = 16,
+};
 
 // What is wanted now. Callbacks of a recording that has ended may still run.
 std::atomic<std::uint32_t> options = 0;
@@ -44,6 +52,7 @@ struct ThreadState;
 struct Details {
   InputTexts inputs;
   CollectiveTexts collective;
+  Extras extras;
 };
 
 // An operator that has begun. Its memory comes from those that ended before, one every few nanoseconds.
@@ -141,6 +150,13 @@ void take_note_of_inputs(OpenOperator& open, ThreadState& thread, c10::ArrayRef<
   }
 }
 
+void take_note_of_extras(OpenOperator& open, const at::RecordFunction& function, std::uint32_t wanted) {
+  Extras extras = describe_extras(function, (wanted & kWithOverloads) != 0, (wanted & kWithInputs) != 0);
+  if (extras.empty()) return;
+  details_of(open).extras = std::move(extras);
+  open.form |= kWithExtras;
+}
+
 void take_note_of_stack(OpenOperator& open, bool is_new) {
   const StackSource ask = stack_source.load(std::memory_order_relaxed);
   if (ask != nullptr && ask(is_new ? 1 : 0, &open.stack, &open.frames_kept) != 0) open.form |= kWithStack;
@@ -165,7 +181,9 @@ std::unique_ptr<at::ObserverContext> on_operator_start(const at::RecordFunction&
   const char* const name = function.name();
   try {
     if (is_collective(name)) take_note_of_collective(*open);
-    if (options.load(std::memory_order_relaxed) & kWithInputs) take_note_of_inputs(*open, *thread, function.inputs());
+    const std::uint32_t wanted = options.load(std::memory_order_relaxed);
+    if (wanted & kWithInputs) take_note_of_inputs(*open, *thread, function.inputs());
+    if (wanted & kAsProfiler) take_note_of_extras(*open, function, wanted);
   } catch (...) {  // a kind of tensor that has no sizes: recorded without
   }
   open->site = thread->sites.find(name, TELLTALE_KIND_OPERATOR, open->form,
@@ -174,7 +192,7 @@ std::unique_ptr<at::ObserverContext> on_operator_start(const at::RecordFunction&
   return open;
 }
 
-constexpr std::uint32_t kTextForms = kInputTexts | kCollective;
+constexpr std::uint32_t kTextForms = kInputTexts | kCollective | kWithExtras;
 
 // The values of a record without texts, in the order of the fields in sites.h.
 std::size_t fill(const OpenOperator& open, std::uint64_t* words) {
@@ -209,6 +227,12 @@ void fill(const OpenOperator& open, telltale_value* values) {
       add_text(*text);
     for (const std::int64_t number : {about.in_elements, about.out_elements, about.group_size, about.rank})
       values[count++].integer = number;
+  }
+  if (open.form & kWithExtras) {
+    const Extras& extras = open.details->extras;
+    values[count++].integer = extras.record_function;
+    add_text(extras.overload);
+    add_text(extras.keywords);
   }
 }
 
@@ -309,6 +333,7 @@ std::unique_ptr<at::ObserverContext> on_annotation_start(const at::RecordFunctio
   if (!telltale_is_recording()) return nullptr;
   auto open = begin(*thread, function);
   take_note_of_stack(*open, true);
+  if (options.load(std::memory_order_relaxed) & kAsProfiler) take_note_of_extras(*open, function, 0);
   open->site = thread->sites.find_by_text(function.name(), TELLTALE_KIND_ANNOTATION, open->form);
   open->start = telltale_scope_begin(open->site);
   return open;
@@ -368,12 +393,14 @@ TELLTALE_API int telltale_torch_start(std::uint32_t wanted, void* stacks) {
         at::RecordFunctionCallback(on_annotation_start, on_annotation_end).scopes({at::RecordScope::USER_SCOPE}));
   }
   operators.activate(true);
+  if ((wanted & kAsProfiler) != 0) ProfilerMark::set((wanted & kWithInputs) != 0);
   return has_all ? 1 : 0;
 }
 
 // Leaves nothing behind but blocks of memory that are given back through us.
 TELLTALE_API void telltale_torch_stop() {
   using namespace telltale::torch_adapter;
+  ProfilerMark::remove();
   operators.activate(false);
   if (annotations != at::INVALID_CALLBACK_HANDLE) at::removeCallback(annotations);
   annotations = at::INVALID_CALLBACK_HANDLE;
@@ -388,6 +415,9 @@ TELLTALE_API void telltale_torch_optimizer(std::uint64_t address) {
   using namespace telltale::torch_adapter;
   if (ThreadState* const thread = this_thread()) thread->optimizer = address;
 }
+
+// Torch's own profiler may start on this thread, see profiler_mark.h.
+TELLTALE_API void telltale_torch_let_torch_record() { telltale::torch_adapter::ProfilerMark::remove(); }
 
 // Whether CUDA's allocator is watched when memory is.
 TELLTALE_API int telltale_torch_sees_cuda_memory() {

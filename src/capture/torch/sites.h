@@ -21,9 +21,10 @@ enum Form : std::uint32_t {
   kInputTexts = 8,  // texts of this record alone
   kCollective = 16,
   kWithStack = 32,
+  kWithExtras = 64,
 };
-constexpr std::uint32_t kFormCount = 64;
-constexpr std::size_t kMostFields = 23;
+constexpr std::uint32_t kFormCount = 128;
+constexpr std::size_t kMostFields = 26;
 
 inline void add_fields_of(std::uint32_t form, std::vector<telltale_field>& fields) {
   const auto add = [&](const char* name, telltale_field_type type) { fields.push_back({name, type, 0}); };
@@ -44,6 +45,11 @@ inline void add_fields_of(std::uint32_t form, std::vector<telltale_field>& field
       add(name, TELLTALE_FIELD_TYPE_TEXT);
     for (const char* name : {"In msg nelems", "Out msg nelems", "Group size", "Rank"})
       add(name, TELLTALE_FIELD_TYPE_INTEGER);
+  }
+  if (form & kWithExtras) {  // in this order: python/bindings/core/torch_extras.h relies on it
+    add("Execution trace id", TELLTALE_FIELD_TYPE_INTEGER);
+    add("Overload name", TELLTALE_FIELD_TYPE_TEXT);
+    add("Keyword inputs", TELLTALE_FIELD_TYPE_TEXT);
   }
 }
 

@@ -82,6 +82,16 @@ void EventListText::write(const WriteProgress& progress, LeftOutList& left_out) 
   left_out.add(lost_flows_, "flow", "flows", "nothing in the file would tell their events from others");
 }
 
+void EventListText::write_window() {
+  const InMicroseconds start{shift_}, end{shift_ + trace_.duration};
+  next() << R"_({"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans","tid":"PyTorch Profiler","ts":)_"
+         << start << R"(,"dur":)" << InMicroseconds{trace_.duration} << R"(,"args":{"Op count":0}})";
+  next() << R"({"ph":"M","name":"process_sort_index","pid":"Spans","tid":0,"args":{"sort_index":536870912}})";
+  next() << R"({"ph":"i","s":"g","name":"Iteration Start: PyTorch Profiler","pid":"Traces",)"
+         << R"("tid":"Trace PyTorch Profiler","ts":)" << start << '}';
+  next() << R"({"ph":"i","s":"g","name":"Record Window End","pid":"","tid":"","ts":)" << end << '}';
+}
+
 TextWriter& EventListText::next() {
   out_ << (is_first_ ? "\n" : ",\n");
   is_first_ = false;

@@ -23,6 +23,9 @@ class EventListText {
   // What stands between the brackets of the list. To be called once.
   void write(const WriteProgress& progress, LeftOutList& left_out);
 
+  // Behind it, the marks of Kineto's window: from the trace's time 0 to its end.
+  void write_window();
+
  private:
   void write_rows(const WriteProgress& progress);
   void write_row(EventId event, const Track& track);

@@ -11,4 +11,8 @@ namespace telltale::kineto {
 // from. Times are relative to baseTimeNanoseconds, a whole number of microseconds.
 LeftOutList write(const Trace& trace, TextWriter& out, const WriteProgress& progress = {});
 
+// The same with the marks that Kineto sets at the end of its list: the window that was recorded, as a span and as two
+// instants.
+LeftOutList write_with_window(const Trace& trace, TextWriter& out, const WriteProgress& progress = {});
+
 }  // namespace telltale::kineto

@@ -67,6 +67,25 @@ TEST(KinetoWrite, an_event_is_a_line_with_exact_times) {
             "\n]\n}\n");
 }
 
+TEST(KinetoWrite, the_window_is_marked_at_the_end_when_asked_for) {
+  Trace trace = trace_with_thread();
+  trace.origin_epoch_ns = 1'700'000'000'000'001'234;
+  add_event(trace, Kind::kOther, "x", 500, 1'500);
+  trace.duration = 2'000;
+  const Written file = written_by(write_with_window, trace);
+  const json events = json::parse(file.text)["traceEvents"];
+  ASSERT_GE(events.size(), 4u);
+  const auto last = [&](std::size_t behind) { return events[events.size() - behind]; };
+  EXPECT_EQ(last(4)["name"], "PyTorch Profiler (0)");
+  EXPECT_EQ(last(4)["ts"], 0.234);
+  EXPECT_EQ(last(4)["dur"], 2);
+  EXPECT_EQ(last(3)["args"]["sort_index"], 536870912);
+  EXPECT_EQ(last(2)["name"], "Iteration Start: PyTorch Profiler");
+  EXPECT_EQ(last(2)["ts"], 0.234);
+  EXPECT_EQ(last(1)["name"], "Record Window End");
+  EXPECT_EQ(last(1)["ts"], 2.234);
+}
+
 TEST(KinetoWrite, times_are_relative_to_a_base_of_whole_microseconds) {
   Trace trace = trace_with_thread();
   trace.origin_epoch_ns = 1'700'000'000'000'001'234;
