@@ -83,7 +83,8 @@ void EventListText::write(const WriteProgress& progress, LeftOutList& left_out) 
 }
 
 void EventListText::write_window() {
-  const InMicroseconds start{shift_}, end{shift_ + trace_.duration};
+  constexpr Nanoseconds kMargin = 1000;  // whoever adds a time and a duration in floating point stays inside
+  const InMicroseconds start{shift_}, end{shift_ + trace_.duration + kMargin};
   next() << R"_({"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans","tid":"PyTorch Profiler","ts":)_"
          << start << R"(,"dur":)" << InMicroseconds{trace_.duration} << R"(,"args":{"Op count":0}})";
   next() << R"({"ph":"M","name":"process_sort_index","pid":"Spans","tid":0,"args":{"sort_index":536870912}})";

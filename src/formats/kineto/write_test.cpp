@@ -83,7 +83,7 @@ TEST(KinetoWrite, the_window_is_marked_at_the_end_when_asked_for) {
   EXPECT_EQ(last(2)["name"], "Iteration Start: PyTorch Profiler");
   EXPECT_EQ(last(2)["ts"], 0.234);
   EXPECT_EQ(last(1)["name"], "Record Window End");
-  EXPECT_EQ(last(1)["ts"], 2.234);
+  EXPECT_EQ(last(1)["ts"], 3.234);
 }
 
 TEST(KinetoWrite, times_are_relative_to_a_base_of_whole_microseconds) {
