@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/stack_frame.h"
+
 namespace telltale {
 namespace {
 
@@ -59,6 +61,11 @@ namespace {
 
 bool is_frame(Kind kind) { return kind == Kind::kPython || kind == Kind::kModule; }
 
+bool are_of_one_function(std::string_view a, std::string_view b) {
+  const auto first = split_frame(a), second = split_frame(b);
+  return first && second && first->file == second->file && first->function == second->function;
+}
+
 // A backward operator leads to its forward one; that of a double backward pass needs one step more.
 constexpr int kMaxForwardSteps = 4;
 
@@ -73,10 +80,10 @@ StackId CallStacks::of(EventId event) {
   }
   for (int step = 0; step < kMaxForwardSteps; ++step) {
     const EventId frame = nearest_frame(event);
-    const bool may_tell = frame == kNoEvent || trace_.recorded.sampled;
-    const StackId recorded = may_tell ? stack_of_operators(event, frame) : kNoStack;
-    if (recorded == kNoStack && frame != kNoEvent) return stack_of_frame(frame);
-    if (recorded != kNoStack) return recorded;
+    const std::string_view recorded = text_of_operators(event, frame);
+    if (frame != kNoEvent && !trace_.recorded.sampled) return stack_with_lines(frame, recorded);
+    if (!recorded.empty()) return stack_of_text(recorded);
+    if (frame != kNoEvent) return stack_of_frame(frame);
 
     EventId forward = kNoEvent;
     for (EventId call = event; call != kNoEvent && forward == kNoEvent; call = trace_.events.parent[call]) {
@@ -109,17 +116,35 @@ StackId CallStacks::stack_of_frame(EventId frame) {
 }
 
 // Recorders without Python events write the stack as text into the operator. Where calls were made of such texts, these
-// have the lines that the calls do not tell.
-StackId CallStacks::stack_of_operators(EventId event, EventId frame) {
-  if (trace_.operator_stacks.empty()) return kNoStack;
+// have the lines that the calls do not tell. Empty when there is none.
+std::string_view CallStacks::text_of_operators(EventId event, EventId frame) const {
+  if (trace_.operator_stacks.empty()) return {};
   for (; event != frame; event = trace_.events.parent[event]) {
     if (is_frame(trace_.events.kind[event])) continue;
     const OperatorStack* stack = trace_.operator_stacks.find(event);
-    if (stack != nullptr && stack->call_stack != kEmptyString) {
-      return stack_of_text(trace_.strings[stack->call_stack]);
-    }
+    if (stack != nullptr && stack->call_stack != kEmptyString) return trace_.strings[stack->call_stack];
   }
-  return kNoStack;
+  return {};
+}
+
+// The text leaves frames of libraries out, and has those of built-in functions not at all: what it has are the calls in
+// the same order.
+StackId CallStacks::stack_with_lines(EventId frame, std::string_view text) {
+  const StackId calls = stack_of_frame(frame), lines = stack_of_text(text);
+  if (lines == kNoStack) return calls;
+  const auto [known, is_new] = with_lines_.try_emplace({calls, lines}, calls);
+  if (!is_new) return known->second;
+  std::vector<std::string_view> merged = stacks_[calls];
+  const std::vector<std::string_view>& told = stacks_[lines];
+  std::size_t next = 0;
+  for (std::string_view& call : merged) {
+    const auto found = std::find_if(told.begin() + static_cast<std::ptrdiff_t>(next), told.end(),
+                                    [&](std::string_view line) { return are_of_one_function(call, line); });
+    if (found == told.end()) continue;
+    call = *found;
+    next = static_cast<std::size_t>(found - told.begin()) + 1;
+  }
+  return known->second = intern(std::move(merged));
 }
 
 StackId CallStacks::stack_of_text(std::string_view text) {

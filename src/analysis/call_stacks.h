@@ -8,9 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trace/trace.h"
@@ -37,8 +39,9 @@ inline constexpr StackId kNoStack = 0;
 // The Python frames from which events were called, innermost first.
 //
 // An event that runs where no Python does (autograd's threads) has the stack of the forward operator that it belongs
-// to; device work has the stack of its launch. Equal stacks have equal ids. Remembers what it has looked up; the trace
-// must outlive it.
+// to; device work has the stack of its launch. Calls tell where their functions are defined: where an operator's own
+// stack tells the lines that were executing, frames have those. Equal stacks have equal ids. Remembers what it has
+// looked up; the trace must outlive it.
 class CallStacks {
  public:
   // Only the innermost `depth` frames count.
@@ -51,7 +54,8 @@ class CallStacks {
   EventId nearest_frame(EventId event) const;
   StackId stack_of_frame(EventId frame);
   StackId stack_of_text(std::string_view text);
-  StackId stack_of_operators(EventId event, EventId frame);
+  std::string_view text_of_operators(EventId event, EventId frame) const;
+  StackId stack_with_lines(EventId frame, std::string_view text);
   StackId intern(std::vector<std::string_view> frames);
 
   const Trace& trace_;
@@ -60,6 +64,7 @@ class CallStacks {
   std::unordered_map<std::string, StackId> ids_;  // by the frames joined by newlines
   std::unordered_map<EventId, StackId> stack_of_frame_;
   std::unordered_map<std::string_view, StackId> stack_of_text_;
+  std::map<std::pair<StackId, StackId>, StackId> with_lines_;  // by the stack of calls and that of the text
 };
 
 }  // namespace telltale

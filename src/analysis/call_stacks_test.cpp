@@ -184,6 +184,34 @@ TEST(CallStacks, have_the_lines_that_operators_tell_where_calls_are_seen_by_samp
   EXPECT_EQ(stacks.frames(stacks.of(sketch.id(call))), Frames{"train.py(1): main"});
 }
 
+// Each call was recorded and says where its function is defined; the operator says where they were. It leaves out what
+// belongs to torch, and a function may call itself.
+TEST(CallStacks, have_the_calls_that_were_recorded_with_the_lines_that_operators_tell) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  sketch.event(main, Kind::kPython, "train.py(1): main", 0, 100);
+  sketch.event(main, Kind::kPython, "train.py(8): walk", 5, 95);
+  sketch.event(main, Kind::kPython, "torch/nn/modules/module.py(1774): _call_impl", 10, 90);
+  sketch.event(main, Kind::kModule, "nn.Module: Net_0", 15, 85);
+  sketch.event(main, Kind::kPython, "train.py(8): walk", 20, 80);
+  sketch.event(main, Kind::kPython, "<built-in function linear>", 25, 75);
+  const auto outer = sketch.op(main, "aten::linear", 30, 70);
+  sketch.set_call_stack(outer, "train.py(12): walk;nn.Module: Net_0;train.py(9): walk;train.py(3): main");
+  const auto inner = sketch.op(main, "aten::addmm", 40, 60);
+  const auto later = sketch.op(main, "aten::relu", 96, 98);
+  const Trace trace = sketch.build();
+
+  const Frames expected = {"<built-in function linear>", "train.py(12): walk",
+                           "nn.Module: Net_0",           "torch/nn/modules/module.py(1774): _call_impl",
+                           "train.py(9): walk",          "train.py(3): main"};
+  CallStacks stacks(trace, 10);
+  EXPECT_EQ(stacks.frames(stacks.of(sketch.id(outer))), expected);
+  EXPECT_EQ(stacks.of(sketch.id(inner)), stacks.of(sketch.id(outer)));
+  EXPECT_EQ(stacks.frames(stacks.of(sketch.id(later))), Frames{"train.py(1): main"});
+  CallStacks innermost(trace, 2);
+  EXPECT_EQ(innermost.frames(innermost.of(sketch.id(inner))), Frames(expected.begin(), expected.begin() + 2));
+}
+
 TEST(CallStacks, are_read_from_the_operator_where_no_python_call_was_recorded) {
   TraceSketch sketch;
   const TrackId main = sketch.thread("main");

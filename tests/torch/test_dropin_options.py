@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import re
 import tempfile
 import unittest
 import warnings
@@ -227,6 +228,37 @@ def cross(a: dict[str, Any], b: dict[str, Any]) -> bool:
     first, second = sorted((a, b), key=lambda event: event["ts"])
     first_end, second_end = (event["ts"] + event["dur"] for event in (first, second))
     return bool(first["ts"] < second["ts"] < first_end < second_end)
+
+
+def called_from_two_lines(x: torch.Tensor) -> torch.Tensor:
+    first = torch.relu(x)
+    return torch.sigmoid(first)
+
+
+class Stacks(BySide):
+    """Frames show the line that was executing, not the one at which their function begins."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.first_line = called_from_two_lines.__code__.co_firstlineno
+        self.profile = self.recorded(telltale.torch, lambda: called_from_two_lines(self.x), with_stack=True)
+
+    def lines(self, stack: list[str]) -> list[int]:
+        return [int(match[1]) for frame in stack if (match := re.search(r"\((\d+)\): called_from_two_lines$", frame))]
+
+    def test_of_events(self) -> None:
+        lines = {event.name: self.lines(event.stack) for event in self.profile.events()}
+        self.assertEqual(lines["aten::relu"], [self.first_line + 1])
+        self.assertEqual(lines["aten::clamp_min"], [self.first_line + 1])  # inside of the former
+        self.assertEqual(lines["aten::sigmoid"], [self.first_line + 2])
+
+    def test_of_rows_and_of_flame_graphs(self) -> None:
+        rows = {row.key: self.lines(row.stack) for row in self.profile.key_averages(group_by_stack_n=5)}
+        self.assertEqual(rows["aten::sigmoid"], [self.first_line + 2])
+        path = self.folder / "stacks.txt"
+        self.profile.export_stacks(str(path), "self_cpu_time_total")
+        shown = set(re.findall(r"\((\d+)\):_called_from_two_lines", path.read_text()))
+        self.assertEqual(shown, {str(self.first_line + 1), str(self.first_line + 2)})
 
 
 class Options(BySide):

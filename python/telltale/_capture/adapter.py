@@ -36,7 +36,7 @@ class AdapterUnavailable(Exception):
 class Adapter:
     """The compiled adapter, loaded into this process."""
 
-    WITH_INPUTS, WITH_MEMORY, FIND_STEPS, AS_PROFILER, WITH_OVERLOADS = 1, 2, 4, 8, 16
+    WITH_INPUTS, WITH_MEMORY, FIND_STEPS, AS_PROFILER, WITH_OVERLOADS, CALLS_ARE_RECORDED = 1, 2, 4, 8, 16, 32
 
     def __init__(self, library: Path) -> None:
         import telltale._recorder  # noqa: F401  brings the recorder's library along, which the adapter shares

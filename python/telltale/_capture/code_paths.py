@@ -7,6 +7,8 @@ import site
 import sys
 import sysconfig
 
+from telltale import _recorder
+
 
 def path_prefixes() -> list[str]:
     """What to leave out of the names of Python files, as torch's own profiler does: where packages are installed.
@@ -29,3 +31,11 @@ def library_folders() -> list[str]:
 def own_folder() -> str:
     """Where this package is, whose functions are no part of the user's program."""
     return os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def describe_code() -> None:
+    """Tells the recorder how to show the frames of stacks that it reads by itself."""
+    from torch.nn import Module
+
+    call, around = Module._wrapped_call_impl.__code__, Module._call_impl.__code__
+    _recorder.describe_code(path_prefixes(), library_folders(), own_folder(), call, around)

@@ -9,7 +9,7 @@ from typing import Any
 
 from telltale import _recorder
 from telltale._capture.adapter import Adapter, load_adapter
-from telltale._capture.code_paths import own_folder, path_prefixes
+from telltale._capture.code_paths import describe_code, own_folder, path_prefixes
 from telltale._capture.compilations import CompilationWatch
 from telltale._capture.hooks import CollectionWatch, ModuleWatch
 from telltale._capture.loader_work import LoaderWorkWatch
@@ -40,8 +40,12 @@ class OperatorWatch:
             Adapter.FIND_STEPS: wanted.find_steps,
             Adapter.AS_PROFILER: wanted.as_profiler,
             Adapter.WITH_OVERLOADS: wanted.overloads,
+            Adapter.CALLS_ARE_RECORDED: wanted.stacks,
         }
-        stack_source = _recorder.stack_source() if wanted.samples else 0
+        adds_lines = wanted.stacks and not wanted.samples and _recorder.can_read_stacks()
+        if adds_lines:
+            describe_code()
+        stack_source = _recorder.stack_source() if wanted.samples or adds_lines else 0
         if not self._adapter.start(sum(option for option, is_wanted in options.items() if is_wanted), stack_source):
             say("host memory is not recorded: an allocator other than torch's own is in use")
 

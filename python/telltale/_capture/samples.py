@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from telltale import _recorder
-from telltale._capture.code_paths import library_folders, own_folder, path_prefixes
+from telltale._capture.code_paths import describe_code
 from telltale._capture.source import Wanted
 
 _PER_SECOND = 200.0
@@ -26,10 +26,7 @@ class SampleWatch:
         if not wanted.load and not wanted.samples:
             return
         if wanted.samples:
-            from torch.nn import Module
-
-            call, around = Module._wrapped_call_impl.__code__, Module._call_impl.__code__
-            _recorder.describe_code(path_prefixes(), library_folders(), own_folder(), call, around)
+            describe_code()
         if not _is_registered:
             os.register_at_fork(after_in_child=_recorder.restart_samples_after_fork)
             _is_registered = True

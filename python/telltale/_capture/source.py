@@ -12,7 +12,7 @@ class Wanted:
 
     shapes: bool = False
     memory: bool = False
-    stacks: bool = False  # every call of a Python function
+    stacks: bool = False  # every call of a Python function, and the lines at which operators are called
     samples: bool = False  # stacks of operators and samples of all threads, which show modules as well
     modules: bool = False
     load: bool = False  # how busy the machine is

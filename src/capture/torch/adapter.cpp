@@ -34,6 +34,7 @@ enum Option : std::uint32_t {
   kFindSteps = 4,
   kAsProfiler = 8,  // in place of torch's own: with a mark that says so, and with extras
   kWithOverloads = 16,
+  kCallsAreRecorded = 32,  // each of Python's calls: stacks add the lines, and no calls are made of them
 };
 
 // What is wanted now. Callbacks of a recording that has ended may still run.
@@ -159,7 +160,9 @@ void take_note_of_extras(OpenOperator& open, const at::RecordFunction& function,
 
 void take_note_of_stack(OpenOperator& open, bool is_new) {
   const StackSource ask = stack_source.load(std::memory_order_relaxed);
-  if (ask != nullptr && ask(is_new ? 1 : 0, &open.stack, &open.frames_kept) != 0) open.form |= kWithStack;
+  if (ask == nullptr || ask(is_new ? 1 : 0, &open.stack, &open.frames_kept) == 0) return;
+  const bool are_calls_recorded = (options.load(std::memory_order_relaxed) & kCallsAreRecorded) != 0;
+  open.form |= are_calls_recorded ? kWithStack : kWithStack | kWithKeptFrames;
 }
 
 std::unique_ptr<OpenOperator> begin(const ThreadState& thread, const at::RecordFunction& function) {
@@ -199,10 +202,8 @@ std::size_t fill(const OpenOperator& open, std::uint64_t* words) {
   std::size_t count = 0;
   if (open.form & kWithSequence) words[count++] = static_cast<std::uint64_t>(open.sequence);
   if (open.form & kWithForwardThread) words[count++] = static_cast<std::uint64_t>(open.forward_thread);
-  if (open.form & kWithStack) {
-    words[count++] = open.stack;
-    words[count++] = open.frames_kept;
-  }
+  if (open.form & kWithStack) words[count++] = open.stack;
+  if (open.form & kWithKeptFrames) words[count++] = open.frames_kept;
   if (open.form & kInputNames) {
     for (const std::uint32_t name : {open.inputs.dims, open.inputs.strides, open.inputs.types, open.inputs.concrete})
       words[count++] = name;

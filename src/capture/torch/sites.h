@@ -22,18 +22,17 @@ enum Form : std::uint32_t {
   kCollective = 16,
   kWithStack = 32,
   kWithExtras = 64,
+  kWithKeptFrames = 128,
 };
-constexpr std::uint32_t kFormCount = 128;
+constexpr std::uint32_t kFormCount = 256;
 constexpr std::size_t kMostFields = 26;
 
 inline void add_fields_of(std::uint32_t form, std::vector<telltale_field>& fields) {
   const auto add = [&](const char* name, telltale_field_type type) { fields.push_back({name, type, 0}); };
   if (form & kWithSequence) add("Sequence number", TELLTALE_FIELD_TYPE_INTEGER);
   if (form & kWithForwardThread) add("Fwd thread id", TELLTALE_FIELD_TYPE_INTEGER);
-  if (form & kWithStack) {
-    add("Call stack", TELLTALE_FIELD_TYPE_NAME);
-    add("Frames kept", TELLTALE_FIELD_TYPE_INTEGER);
-  }
+  if (form & kWithStack) add("Call stack", TELLTALE_FIELD_TYPE_NAME);
+  if (form & kWithKeptFrames) add("Frames kept", TELLTALE_FIELD_TYPE_INTEGER);
   const auto add_inputs = [&](telltale_field_type type) {
     for (const char* name : {"Input Dims", "Input Strides", "Input type", "Concrete Inputs"}) add(name, type);
   };
