@@ -1,5 +1,6 @@
 #include "analysis/operator_work.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace telltale {
@@ -101,6 +102,10 @@ TEST(OperatorWork, of_convolutions_knows_where_each_operator_has_its_arguments) 
       operator_work("aten::cudnn_convolution",
                     {.shapes = kShapes, .types = kTypes, .concrete = R"(["","","[1, 0]","[2, 1]","[1, 1]","1"])"});
   EXPECT_EQ(cudnn, plain);
+  const OperatorWork on_cpu =
+      operator_work("aten::mkldnn_convolution",
+                    {.shapes = kShapes, .types = kTypes, .concrete = R"(["","","","[1, 0]","[2, 1]","[1, 1]","1"])"});
+  EXPECT_EQ(on_cpu, plain);
 }
 
 TEST(OperatorWork, of_a_convolution_that_steps_over_its_input_reads_only_what_it_uses) {
@@ -151,6 +156,21 @@ TEST(OperatorWork, of_attention_is_two_products_and_half_of_them_when_causal) {
   EXPECT_EQ(work("False").flops, 2 * kProduct);
   EXPECT_EQ(work("True").flops, kProduct);
   EXPECT_EQ(work("True").bytes, 4 * kTensor * 2);
+}
+
+TEST(OperatorWork, of_attention_on_a_cpu_knows_its_mark_of_causality) {
+  constexpr double kProduct = 2.0 * 4 * 12 * 100 * 100 * 64;
+  constexpr std::string_view kTensor = "[4,12,100,64]", kFloats = R"(["float","float","float","float"])";
+  const std::string three = fmt::format("{0},{0},{0}", kTensor);
+  const OperatorWork forward = operator_work(
+      "aten::_scaled_dot_product_flash_attention_for_cpu",
+      {.shapes = "[" + three + ",[],[]]", .types = kFloats, .concrete = R"(["","","","0.","True","",""])"});
+  EXPECT_EQ(forward.flops, kProduct);
+  const OperatorWork backward = operator_work("aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+                                              {.shapes = fmt::format("[{},{}]", kTensor, three),
+                                               .types = kFloats,
+                                               .concrete = R"(["","","","","","","0.","True","",""])"});
+  EXPECT_EQ(backward.flops, 2.5 * kProduct);
 }
 
 TEST(OperatorWork, of_attention_knows_which_operators_have_heads_behind_the_length) {
