@@ -64,6 +64,8 @@ inline constexpr auto kFixIds = std::to_array<std::string_view>({"loader_workers
                                                                  "detach",
                                                                  "chunk",
                                                                  "larger_batch",
+                                                                 "threads",
+                                                                 "float32",
                                                                  "overlap_communication",
                                                                  "other"});
 

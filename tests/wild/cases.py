@@ -71,6 +71,7 @@ class Planted:
     short: tuple[str, ...] = ()  # arguments that make it short enough for a test
     options: tuple[str, ...] = ()  # of `telltale record`, where the default cannot see it
     is_timed: bool = True  # whether the fixed version is faster
+    wants_idle: bool = False  # whether there is a fault only where other programs leave processors idle
     variables: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -111,13 +112,13 @@ FAULTS = [
     Planted("sentences", "a collate_fn in pure Python", ("data_loading", "loader_line", "loop_indexing", "python_overhead"),
             ("for row, (words", "for column in", "batch[row, column] ="), ("--steps", "40")),
     Planted("iris", "batches of four", ("small_batch", "small_host_batch"), (), ("--epochs", "3")),
-    Planted("encoder", "one thread where there are two processors", ("threads",), (), ("--steps", "20")),
-    Planted("mixer", "sixteen threads on two processors", ("threads",), (), ("--steps", "20")),
+    Planted("encoder", "one thread where there are two processors", ("few_threads",), (), ("--steps", "20"), wants_idle=True),
+    Planted("mixer", "sixteen threads on two processors", ("many_threads",), (), ("--steps", "20")),
     Planted("tagger", "a loop over the rows of a batch", ("loop_indexing", "python_overhead"), ("last = torch.stack(",),
             ("--steps", "20")),
     Planted("student", "a Python loop over parameters", ("python_overhead", "loop_indexing"),
             ("theirs.data =", "for theirs, ours", "update("), ("--steps", "40")),
-    Planted("surface", "float64 without need", ("float64",), (), ("--steps", "30")),
+    Planted("surface", "float64 without need", ("slow_host_types",), (), ("--steps", "30")),
     Planted("physics", "a chain of elementwise operators", ("unfused_elementwise", "compile_candidate"), (), ("--steps", "40")),
     Planted("ratings", "workers that start anew in each epoch", ("loader_restarts",), (), ("--epochs", "8")),
     Planted("two_ranks", "a rank that waits for the other", ("exposed_communication", "waiting_for_ranks", *WAITING), (),

@@ -15,6 +15,7 @@ from running import ROOT, Outcome, run, without_numbers
 DEVICE_WORDS = re.compile(r"\bGPUs?\b|CUDA|\bkernels?\b|pin_memory", re.IGNORECASE)
 CASES = {case.name: case for case in [*USUAL, *FAULTS]}
 DEEP_ENOUGH = 2  # the fault is first or second
+MOST_BY_OTHERS = 0.2  # processors, where a fault is one only on idle ones
 
 
 class Check:
@@ -71,8 +72,15 @@ def read_again(check: Check, program: str, folder: Path, recorded: Outcome) -> d
     return diagnosis(program, folder, recorded)
 
 
+def busy_by_others(answer: dict) -> float:
+    means = {counter["name"]: counter["mean"] for counter in answer["counters"]}
+    return means.get("processors busy", 0) - means.get("process processors", 0)
+
+
 def judge(check: Check, case: Planted, answer: dict) -> None:
-    findings = answer["findings"]
+    # What other programs do to this one is no fault of its own.
+    is_disturbed = busy_by_others(answer) > MOST_BY_OTHERS and "many_threads" not in case.rules
+    findings = [finding for finding in answer["findings"] if not is_disturbed or finding["rule"] != "many_threads"]
     rank = case.rank(findings)
     told = "\n".join(f"  {finding['rule']} {finding['saving']['likely_percent']:.0f} % {finding['title']} "
                      f"{finding['source'] and (Path(finding['source']['file']).name, finding['source']['line'])}"
@@ -80,6 +88,9 @@ def judge(check: Check, case: Planted, answer: dict) -> None:
     print(f"{case.name} ({case.fault}): rank {rank}\n{told}")
     if case.name in listed_as_not_yet():
         print("listed as not yet found")
+        return
+    if case.wants_idle and is_disturbed:
+        print(f"not judged: other programs keep {busy_by_others(answer):.1f} processors busy")
         return
     check.holds(rank is not None and rank <= DEEP_ENOUGH, f"{case.fault}: not first or second, but {rank}")
 

@@ -1,28 +1,53 @@
 #include "advise/models/host_cost.h"
 
 #include <algorithm>
-#include <charconv>
 
-#include "analysis/operator_work.h"
+#include "trace/recording_facts.h"
+#include "trace/shapes.h"
 
 namespace telltale {
 namespace {
 
 constexpr double kNanoseconds = 1e9;
 
+const HostOperator kUnknown;
+
 bool is_convolution(std::string_view name) { return name.contains("conv"); }
 
+NumberType number_type(const OperatorTexts& texts) {
+  NumberType common = NumberType::kNone;
+  for (const std::string& type : concrete_values(texts.types)) {
+    const NumberType its = type == "float"           ? NumberType::kFloat
+                           : type == "double"        ? NumberType::kDouble
+                           : type == "c10::Half"     ? NumberType::kHalf
+                           : type == "c10::BFloat16" ? NumberType::kBfloat16
+                                                     : NumberType::kNone;
+    if (its == NumberType::kNone) continue;
+    if (common != NumberType::kNone && common != its) return NumberType::kMixed;
+    common = its;
+  }
+  return common;
+}
+
 }  // namespace
+
+HostTimes host_times(double flops, double bytes, double threads) {
+  const auto at = [&](double flops_per_second, double bytes_per_second) {
+    return (flops / flops_per_second + bytes / bytes_per_second) / threads * kNanoseconds;
+  };
+  return {at(HostTimes::kTypicalFlops, HostTimes::kTypicalBytes) + static_cast<double>(HostCost::kMostFixed),
+          at(HostTimes::kMostFlops, HostTimes::kMostBytes)};
+}
 
 HostCost::HostCost(const Facts& facts)
     : facts_(facts),
       threads_(std::max(1.0, session_number(facts.trace, "torch_threads").value_or(1))),
       is_leaf_(facts.trace.events.size()),
-      share_(facts.trace.events.size()) {
+      share_(facts.trace.events.size()),
+      own_(facts.trace.events.duration) {
   const Events& events = facts.trace.events;
-  std::vector<Nanoseconds> own = events.duration;
   for (EventId event = 0; event < events.size(); ++event) {
-    if (events.parent[event] != kNoEvent) own[events.parent[event]] -= events.duration[event];
+    if (events.parent[event] != kNoEvent) own_[events.parent[event]] -= events.duration[event];
     if (events.kind[event] != Kind::kOperator) continue;
     is_leaf_[event] = true;
     EventId around = events.parent[event];
@@ -32,27 +57,43 @@ HostCost::HostCost(const Facts& facts)
   for (EventId event = 0; event < events.size(); ++event) {
     if (events.kind[event] != Kind::kOperator || !facts.is_in_steps(event)) continue;
     if (is_leaf_[event]) leaves_.push_back(event);
-    share_[event] = share_of(event, static_cast<double>(own[event]));
+    operators_.push_back(event);
+    share_[event] = share_of(event);
   }
 }
 
-HostCost::Work HostCost::work_of(EventId op) {
+const HostOperator& HostCost::look_up(EventId op) {
   const OperatorInfo* const info = facts_.trace.operators.find(op);
-  if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return {};
-  const auto [place, is_new] = works_.try_emplace({facts_.trace.events.name[op], info->inputs});
+  if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return kUnknown;
+  const auto [place, is_new] = known_.try_emplace({facts_.trace.events.name[op], info->inputs});
   if (!is_new) return place->second;
-  const OperatorWork work = operator_work(facts_.trace.name(op), texts_of(facts_.trace, op));
-  const double moving = work.bytes.value_or(0) / kBytesPerSecond * kNanoseconds;
-  if (work.flops)
-    place->second = {*work.flops / (kFlopsPerSecond * threads_) * kNanoseconds, moving};
-  else if (work.bytes)
-    place->second = {moving, 0};
+  const OperatorTexts texts = texts_of(facts_.trace, op);
+  Elements largest = 0;
+  for (const Shape& shape : tensor_shapes(texts.shapes))
+    if (!shape.empty()) largest = std::max(largest, elements_of(shape));
+  place->second = {operator_work(facts_.trace.name(op), texts), largest, number_type(texts)};
   return place->second;
 }
 
-float HostCost::share_of(EventId op, double own) {
+const HostOperator& HostCost::known(EventId op) const {
+  const OperatorInfo* const info = facts_.trace.operators.find(op);
+  if (info == nullptr) return kUnknown;
+  const auto found = known_.find({facts_.trace.events.name[op], info->inputs});
+  return found == known_.end() ? kUnknown : found->second;
+}
+
+HostCost::Work HostCost::work_of(EventId op) {
+  const OperatorWork& work = look_up(op).work;
+  const double moving = work.bytes.value_or(0) / kBytesPerSecond * kNanoseconds;
+  if (work.flops) return {*work.flops / (kFlopsPerSecond * threads_) * kNanoseconds, moving};
+  if (work.bytes) return {moving, 0};
+  return {};
+}
+
+float HostCost::share_of(EventId op) {
+  const auto own = static_cast<double>(own_[op]);
+  const Work known = work_of(op), work = is_leaf_[op] ? known : Work{};
   if (own <= 0) return 0;
-  const Work work = is_leaf_[op] ? work_of(op) : Work{};
   const Nanoseconds most = is_convolution(facts_.trace.name(op)) ? kMostFixedOfConvolution : kMostFixed;
   const double beyond = own - static_cast<double>(most) - work.fixed;
   return static_cast<float>(std::clamp(std::max(work.growing.value_or(0), beyond) / own, 0.0, 1.0));
@@ -60,11 +101,8 @@ float HostCost::share_of(EventId op, double own) {
 
 std::optional<double> session_number(const Trace& trace, std::string_view name) {
   const std::string* const text = trace.metadata_named(name);
-  double value = 0;
-  if (text == nullptr) return {};
-  const auto read = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (read.ec != std::errc() || read.ptr != text->data() + text->size()) return {};
-  return value;
+  const std::optional<std::int64_t> value = text == nullptr ? std::nullopt : integer_in(*text);
+  return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
 }
 
 }  // namespace telltale

@@ -71,8 +71,9 @@ TEST(HostCost, reading_weights_does_not_grow) {
 
 TEST(SessionNumber, reads_whole_numbers_only) {
   Trace trace;
-  trace.metadata = {{"processors", "8"}, {"torch_threads", "\"many\""}};
+  trace.metadata = {{"processors", "8"}, {"as_recorded", "\"16\""}, {"torch_threads", "\"many\""}};
   EXPECT_EQ(session_number(trace, "processors"), 8);
+  EXPECT_EQ(session_number(trace, "as_recorded"), 16);
   EXPECT_EQ(session_number(trace, "torch_threads"), std::nullopt);
   EXPECT_EQ(session_number(trace, "loader_workers"), std::nullopt);
 }

@@ -16,9 +16,11 @@ class CallSum {
   // The facts must outlive it.
   explicit CallSum(const Facts& facts) : facts_(facts) {}
 
-  void add(EventId work) {
+  void add(EventId work) { add(work, facts_.trace.events.duration[work]); }
+  // A call of which only a part counts.
+  void add(EventId work, Nanoseconds part) {
     calls_.push_back(work);
-    total_ += facts_.trace.events.duration[work];
+    total_ += part;
   }
 
   bool empty() const { return calls_.empty(); }
