@@ -8,6 +8,8 @@ import itertools
 import json
 import os
 import random
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -165,6 +167,36 @@ class Cycles(unittest.TestCase):
         del profile
         gc.collect()
         self.assertFalse(os.path.exists(folder))
+
+    def test_of_a_process_that_was_killed_go_with_the_next_one(self) -> None:
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        program = (
+            "import os, sys, telltale.torch\n"
+            "with telltale.torch.profile() as profile: pass\n"
+            "print('recorded', flush=True)\n"
+            "sys.stdin.readline()\n"
+            "os._exit(0)"
+        )
+
+        def started() -> subprocess.Popen[str]:
+            process = subprocess.Popen(
+                [sys.executable, "-c", program],
+                env={**os.environ, "TMPDIR": folder},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            assert process.stdout is not None
+            self.assertEqual(process.stdout.readline(), "recorded\n")
+            return process
+
+        killed, alive = started(), started()
+        killed.communicate("\n")
+        self.assertEqual(len(os.listdir(folder)), 2)
+        last = started()
+        self.assertEqual(len(os.listdir(folder)), 2)  # that of the killed one is gone, that of the living is not
+        alive.communicate("\n")
+        last.communicate("\n")
 
     def test_accumulate_when_asked(self) -> None:
         profile = self.run_cycles(acc_events=True)

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import functools
 import os
 import shutil
 import tempfile
 import weakref
+from pathlib import Path
 from typing import Any
+
+_PREFIX, _UNLOCKED_PREFIX = "telltale-cycles-", "telltale-new-"
 
 
 class RecordingFiles:
-    """A folder of recordings that is removed with ``owner``, but not by a child that was forked from this process."""
+    """A folder of recordings that is removed with ``owner``, but not by a child that was forked from this process.
+
+    The folder is locked. What a process leaves that is killed, the next one that records removes.
+    """
 
     def __init__(self, owner: Any) -> None:
-        self.folder = tempfile.mkdtemp(prefix="telltale-")
+        _remove_abandoned()
+        self.folder, lock = _locked_folder()
         self.paths: list[str] = []
-        weakref.finalize(owner, _remove, self.folder, os.getpid())
+        weakref.finalize(owner, _remove, self.folder, os.getpid(), lock)
 
     def next_path(self) -> str:
         self.paths.append(os.path.join(self.folder, f"cycle-{len(self.paths)}.tell"))
@@ -27,6 +37,34 @@ class RecordingFiles:
             os.unlink(path)
 
 
-def _remove(folder: str, process: int) -> None:
+def _locked_folder() -> tuple[str, int]:
+    """A new folder, and what holds its lock until it is closed. Nobody looks for it before it is locked."""
+    unlocked = tempfile.mkdtemp(prefix=_UNLOCKED_PREFIX)
+    lock = os.open(unlocked, os.O_RDONLY | os.O_DIRECTORY)
+    with contextlib.suppress(OSError):  # a file system without locks: then nobody looks for it at all
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        locked = unlocked.replace(_UNLOCKED_PREFIX, _PREFIX)
+        os.rename(unlocked, locked)
+        return locked, lock
+    return unlocked, lock
+
+
+def _remove(folder: str, process: int, lock: int) -> None:
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
+    os.close(lock)
+
+
+@functools.cache
+def _remove_abandoned() -> None:
+    """Folders of this user whose process is gone; once a process."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if folder.lstat().st_uid != os.getuid():
+                continue
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
