@@ -66,6 +66,7 @@ inline constexpr auto kFixIds = std::to_array<std::string_view>({"loader_workers
                                                                  "larger_batch",
                                                                  "threads",
                                                                  "float32",
+                                                                 "kv_cache",
                                                                  "overlap_communication",
                                                                  "other"});
 

@@ -38,20 +38,6 @@ bool trains(const Trace& trace) {
 
 Interval span_of(const Trace& trace, EventId event) { return {trace.events.start[event], trace.events.end(event)}; }
 
-std::vector<EventId> outermost_modules(const Trace& trace) {
-  std::vector<EventId> calls;
-  for (const Track& track : trace.tracks) {
-    if (track.kind != TrackKind::kThread) continue;
-    Nanoseconds until = INT64_MIN;
-    for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
-      if (trace.events.kind[event] != Kind::kModule || trace.events.start[event] < until) continue;
-      calls.push_back(event);
-      until = trace.events.end(event);
-    }
-  }
-  return calls;
-}
-
 // The calls of one function or range that hold calls of modules.
 struct Callers {
   std::map<EventId, std::int64_t> calls;  // of modules, in each
@@ -239,6 +225,20 @@ Interval longest_idle(const std::vector<Interval>& idle, Interval between) {
 }
 
 }  // namespace
+
+std::vector<EventId> outermost_modules(const Trace& trace) {
+  std::vector<EventId> calls;
+  for (const Track& track : trace.tracks) {
+    if (track.kind != TrackKind::kThread) continue;
+    Nanoseconds until = INT64_MIN;
+    for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
+      if (trace.events.kind[event] != Kind::kModule || trace.events.start[event] < until) continue;
+      calls.push_back(event);
+      until = trace.events.end(event);
+    }
+  }
+  return calls;
+}
 
 std::string_view awaited_in(std::string_view name) {
   constexpr std::string_view kBegin = "<waits for ";

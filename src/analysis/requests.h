@@ -41,6 +41,9 @@ struct Requests {
   double per_second() const;
 };
 
+// Calls of modules that stand in no other one, thread by thread.
+std::vector<EventId> outermost_modules(const Trace& trace);
+
 // Nothing with fewer than three requests, or in a program that trains or marks its steps.
 std::optional<Requests> requests_of(const Trace& trace);
 

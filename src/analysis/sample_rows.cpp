@@ -30,17 +30,34 @@ constexpr auto kLayers = std::to_array<Layer>({
     {"aten::mm"},
 });
 
+const Layer* layer_at(const Trace& trace, EventId event) {
+  if (trace.events.kind[event] != Kind::kOperator) return nullptr;
+  const auto layer = std::ranges::find(kLayers, trace.name(event), &Layer::op);
+  return layer == kLayers.end() ? nullptr : &*layer;
+}
+
+Shape input_of(const Trace& trace, EventId event, const Layer& layer) {
+  const OperatorInfo* const info = trace.operators.find(event);
+  if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return {};
+  return OperatorArguments({.shapes = trace.strings[trace.operator_inputs[info->inputs].shapes]}).shape(layer.input);
+}
+
 }  // namespace
 
 std::optional<std::int64_t> sample_rows(const Trace& trace, EventId event) {
-  if (trace.events.kind[event] != Kind::kOperator) return std::nullopt;
-  const auto layer = std::ranges::find(kLayers, trace.name(event), &Layer::op);
-  const OperatorInfo* const info = layer == kLayers.end() ? nullptr : trace.operators.find(event);
-  if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return std::nullopt;
-  const OperatorArguments arguments({.shapes = trace.strings[trace.operator_inputs[info->inputs].shapes]});
-  const Shape& shape = arguments.shape(layer->input);
+  const Layer* const layer = layer_at(trace, event);
+  const Shape shape = layer == nullptr ? Shape{} : input_of(trace, event, *layer);
   if (shape.empty()) return std::nullopt;
   return shape.size() < layer->dimensions ? 1 : shape.front();
+}
+
+std::optional<std::int64_t> sequence_length(const Trace& trace, EventId event) {
+  const Layer* const layer = layer_at(trace, event);
+  if (layer == nullptr || layer->dimensions > 2) return std::nullopt;
+  const Shape shape = input_of(trace, event, *layer);
+  if (shape.size() == layer->dimensions + 1) return shape[1];
+  const bool is_one_of_words = layer->dimensions == 1 && shape.size() == 1;
+  return is_one_of_words ? std::optional(shape.front()) : std::nullopt;
 }
 
 }  // namespace telltale
