@@ -272,6 +272,24 @@ class Options(BySide):
         self.assertEqual(theirs, [("aten::add", '"Ev Idx": 0')])
         self.compare(lambda: torch.add(self.x, self.x), metadata)
 
+    def test_events_can_be_found_again_in_what_is_exported(self) -> None:
+        def work() -> None:
+            with torch.profiler.record_function("part"):
+                torch.add(self.x, self.x)
+
+        for profiler in (torch.profiler, telltale.torch):
+            with self.subTest(profiler=profiler.__name__):
+                profile = self.recorded(profiler, work)
+                listed = [(event.name, event.activity_type, event.external_id) for event in profile.events()]
+                exported = [
+                    (event["name"], event["cat"], event["args"]["External id"])
+                    for event in self.exported(profile)
+                    if event.get("cat") in ("cpu_op", "user_annotation")
+                ]
+                self.assertEqual(listed, exported)
+                self.assertEqual([name for name, _, _ in listed], ["part", "aten::add"])
+                self.assertEqual(len({number for _, _, number in listed}), 2)
+
     def test_activities_that_are_chosen_by_name_are_left_to_torch(self) -> None:
         chosen: Any = [{torch.profiler.ProfilerActivity.CPU: ["CPU_OP"]}]
         with telltale.torch.profile(activities=chosen) as profile, torch.profiler.record_function("left out"):

@@ -15,6 +15,7 @@
 #include "bindings/core/loading.h"
 #include "bindings/core/torch_events.h"
 #include "bindings/core/torch_export.h"
+#include "bindings/core/torch_numbers.h"
 #include "trace/step_marks.h"
 
 namespace telltale::python {
@@ -90,11 +91,11 @@ class Names {
 
 nb::tuple described(const TorchEvent& listed, const Trace& trace, Names& names) {
   const auto [name, trace_name] = names.of(listed.event);
-  return nb::make_tuple(name, trace_name, trace.events.start[listed.event], trace.events.end(listed.event),
-                        listed.thread, listed.parent, trace.events.kind[listed.event] == Kind::kAnnotation,
-                        listed.is_backward, listed.is_async, listed.sequence, listed.forward_thread,
-                        listed.inputs == UINT32_MAX ? std::int64_t{-1} : std::int64_t{listed.inputs}, listed.stack,
-                        listed.memory.host, listed.memory.device, listed.flops, listed.extras, listed.number);
+  return nb::make_tuple(
+      name, trace_name, trace.events.start[listed.event], trace.events.end(listed.event), listed.thread, listed.parent,
+      trace.events.kind[listed.event] == Kind::kAnnotation, listed.is_backward, listed.is_async, listed.sequence,
+      listed.forward_thread, listed.inputs == UINT32_MAX ? std::int64_t{-1} : std::int64_t{listed.inputs}, listed.stack,
+      listed.memory.host, listed.memory.device, listed.flops, listed.extras, listed.number, external_id(listed.event));
 }
 
 nb::list described_inputs(const Trace& trace) {

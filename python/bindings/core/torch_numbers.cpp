@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bindings/core/torch_extras.h"
+#include "formats/kineto/event_arguments.h"
 
 namespace telltale::python {
 namespace {
@@ -58,7 +59,10 @@ class Numbering {
       if (!extras->overload.empty())
         trace_.events.name[event] = trace_.strings.intern(fmt::format("{}.{}", trace_.name(event), extras->overload));
     }
-    if (is_of_record_function(trace_.events.kind[event]))
+    const Kind kind = trace_.events.kind[event];
+    if (kind == Kind::kAnnotation)
+      add(fmt::format(R"("External id":{})", external_id(event)));  // operators have theirs
+    if (is_of_record_function(kind))
       add(fmt::format(R"("Record function id":{})", extras ? extras->record_function : "0"));
     add(fmt::format(R"("Ev Idx":{})", numbers_[event]));
     return fmt::format("{{{}}}", members);
@@ -69,6 +73,8 @@ class Numbering {
 };
 
 }  // namespace
+
+std::uint64_t external_id(EventId event) { return kineto::link_number(event); }
 
 std::vector<std::size_t> kineto_numbers(const Trace& trace) {
   const std::vector<Kind>& kinds = trace.events.kind;

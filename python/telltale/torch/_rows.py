@@ -98,6 +98,8 @@ def events(trace: Any, with_flops: bool, with_numbers: bool = False) -> list[Any
             event = _event(len(result) + 1, row, described, stacks, with_flops)
             event.overload_name, keywords = given[row[_EXTRAS]]
             event.kwinputs = dict(keywords)
+            event.external_id = row[_EXTERNAL_ID]
+            event.activity_type = "user_annotation" if event.is_user_annotation else "cpu_op"
             if with_numbers:
                 event._metadata_json = f'"Ev Idx": {row[_NUMBER]}'
             result.append(event)
@@ -108,7 +110,7 @@ def events(trace: Any, with_flops: bool, with_numbers: bool = False) -> list[Any
     return _with_strays(result, trace)
 
 
-_PARENT, _EXTRAS, _NUMBER = 5, 16, 17
+_PARENT, _EXTRAS, _NUMBER, _EXTERNAL_ID = 5, 16, 17, 18
 
 
 def _event(number: int, row: tuple[Any, ...], inputs: list[Any], stacks: list[list[str]], with_flops: bool) -> Any:
