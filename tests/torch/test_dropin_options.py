@@ -290,6 +290,26 @@ class Options(BySide):
                 self.assertEqual([name for name, _, _ in listed], ["part", "aten::add"])
                 self.assertEqual(len({number for _, _, number in listed}), 2)
 
+    def test_arrows_from_forward_to_backward_are_those_that_are_exported(self) -> None:
+        weight = torch.rand(4, 4, requires_grad=True)
+
+        def arrows(profile: Any) -> Any:
+            events = profile.events()
+            listed = {
+                start: {event.flow_id for event in events if event.flow_type == 1 and event.flow_start == start}
+                for start in (True, False)
+            }
+            exported = [event for event in self.exported(profile) if event.get("cat") == "fwdbwd"]
+            for start, phase in ((True, "s"), (False, "f")):
+                self.assertEqual(listed[start], {event["id"] for event in exported if event["ph"] == phase})
+            ends = {event.flow_id: event.name for event in events if event.flow_type == 1 and not event.flow_start}
+            return [
+                (event.name, ends[event.flow_id]) for event in events if event.flow_type == 1 and event.flow_start
+            ]
+
+        found = self.compare(lambda: torch.relu(self.x @ weight).sum().backward(), arrows)
+        self.assertIn("aten::relu", {forward for forward, _ in found})
+
     def test_activities_that_are_chosen_by_name_are_left_to_torch(self) -> None:
         chosen: Any = [{torch.profiler.ProfilerActivity.CPU: ["CPU_OP"]}]
         with telltale.torch.profile(activities=chosen) as profile, torch.profiler.record_function("left out"):

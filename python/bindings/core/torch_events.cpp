@@ -10,6 +10,8 @@
 #include "base/intervals.h"
 #include "bindings/core/torch_extras.h"
 #include "bindings/core/torch_numbers.h"
+#include "formats/kineto/event_arguments.h"
+#include "formats/kineto/flow_arrows.h"
 #include "trace/side_table.h"
 
 namespace telltale::python {
@@ -37,6 +39,7 @@ class Listing {
     for (std::size_t i = 0; i < result_.events.size(); ++i)
       place_[result_.events[i].event] = static_cast<std::int64_t>(i);
     for (TorchEvent& listed : result_.events) listed.parent = parent_of(listed);
+    number_arrows();
     return std::move(result_);
   }
 
@@ -60,6 +63,18 @@ class Listing {
       if (events.start[a.event] != events.start[b.event]) return events.start[a.event] < events.start[b.event];
       return events.end(a.event) > events.end(b.event);
     });
+  }
+
+  // As they are exported.
+  void number_arrows() {
+    for (const kineto::Arrow& arrow : kineto::forward_backward_arrows(trace_, kineto::Places(trace_))) {
+      for (const EventId event : {arrow.from, arrow.to}) {
+        if (place_[event] < 0) continue;
+        TorchEvent& listed = result_.events[static_cast<std::size_t>(place_[event])];
+        listed.arrow = kineto::link_number(arrow.to);
+        listed.does_arrow_start = event == arrow.from;
+      }
+    }
   }
 
   TorchEvent described(EventId event) {

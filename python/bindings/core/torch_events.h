@@ -21,6 +21,8 @@ struct TorchEvent {
   std::uint32_t stack = 0;            // index of TorchEvents::stacks; the first one is empty
   std::uint32_t extras = 0;           // index of TorchEvents::extras; the first ones are none
   std::size_t number = 0;             // Kineto's "Ev Idx"
+  std::uint64_t arrow = 0;            // number of the arrow from a forward operator to its backward one; 0: none
+  bool does_arrow_start = false;      // at this event
   std::int64_t sequence = -1;
   std::int64_t flops = 0;
   MemoryChange memory;

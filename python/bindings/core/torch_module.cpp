@@ -91,11 +91,12 @@ class Names {
 
 nb::tuple described(const TorchEvent& listed, const Trace& trace, Names& names) {
   const auto [name, trace_name] = names.of(listed.event);
-  return nb::make_tuple(
-      name, trace_name, trace.events.start[listed.event], trace.events.end(listed.event), listed.thread, listed.parent,
-      trace.events.kind[listed.event] == Kind::kAnnotation, listed.is_backward, listed.is_async, listed.sequence,
-      listed.forward_thread, listed.inputs == UINT32_MAX ? std::int64_t{-1} : std::int64_t{listed.inputs}, listed.stack,
-      listed.memory.host, listed.memory.device, listed.flops, listed.extras, listed.number, external_id(listed.event));
+  return nb::make_tuple(name, trace_name, trace.events.start[listed.event], trace.events.end(listed.event),
+                        listed.thread, listed.parent, trace.events.kind[listed.event] == Kind::kAnnotation,
+                        listed.is_backward, listed.is_async, listed.sequence, listed.forward_thread,
+                        listed.inputs == UINT32_MAX ? std::int64_t{-1} : std::int64_t{listed.inputs}, listed.stack,
+                        listed.memory.host, listed.memory.device, listed.flops, listed.extras, listed.number,
+                        external_id(listed.event), listed.arrow, listed.does_arrow_start);
 }
 
 nb::list described_inputs(const Trace& trace) {

@@ -98,7 +98,8 @@ def events(trace: Any, with_flops: bool, with_numbers: bool = False) -> list[Any
             event = _event(len(result) + 1, row, described, stacks, with_flops)
             event.overload_name, keywords = given[row[_EXTRAS]]
             event.kwinputs = dict(keywords)
-            event.external_id = row[_EXTERNAL_ID]
+            event.external_id, event.flow_id, event.flow_start = row[_LINKS:]
+            event.flow_type = _FORWARD_BACKWARD if event.flow_id else 0
             event.activity_type = "user_annotation" if event.is_user_annotation else "cpu_op"
             if with_numbers:
                 event._metadata_json = f'"Ev Idx": {row[_NUMBER]}'
@@ -110,7 +111,8 @@ def events(trace: Any, with_flops: bool, with_numbers: bool = False) -> list[Any
     return _with_strays(result, trace)
 
 
-_PARENT, _EXTRAS, _NUMBER, _EXTERNAL_ID = 5, 16, 17, 18
+_PARENT, _EXTRAS, _NUMBER, _LINKS = 5, 16, 17, 18
+_FORWARD_BACKWARD = 1  # Kineto's number of such arrows
 
 
 def _event(number: int, row: tuple[Any, ...], inputs: list[Any], stacks: list[list[str]], with_flops: bool) -> Any:
