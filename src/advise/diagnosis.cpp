@@ -128,8 +128,34 @@ void estimate_unobserved_step(const Trace& trace, const StepGraph& graph, Diagno
   diagnosis.unobserved_source = step < recorded ? UnobservedSource::kEstimated : UnobservedSource::kRecorded;
 }
 
+// Of the steps on a host, one in so many at most may be rare, and takes so many times the median.
+constexpr std::size_t kRareSteps = 5;
+constexpr Nanoseconds kTimesUsual = 2;
+
+// What steps that are rare and long, as those that begin an epoch, add to the recorded mean. A measured step has none
+// of them: it is made of a few, without those far off the others.
+Nanoseconds added_by_rare_steps(const Diagnosis& diagnosis) {
+  const StepTiming& timing = diagnosis.timing;
+  if (diagnosis.breakdown.has_device) return 0;
+  Nanoseconds all = 0, usual = 0;
+  std::size_t rare = 0;
+  for (const StepSpan& step : timing.steps) {
+    const Nanoseconds took = step.duration();
+    all += took;
+    if (took > kTimesUsual * timing.median)
+      ++rare;
+    else
+      usual += took;
+  }
+  if (rare == 0 || kRareSteps * rare > timing.steps.size()) return 0;
+  return all / std::ssize(timing.steps) - usual / static_cast<Nanoseconds>(timing.steps.size() - rare);
+}
+
 void find_unobserved_step(const Trace& trace, const StepGraph& graph, Diagnosis& diagnosis) {
-  const auto measured = measured_step(trace);
+  auto measured = measured_step(trace);
+  if (measured)
+    for (Nanoseconds* const time : {&measured->typical, &measured->fastest, &measured->slowest})
+      *time += added_by_rare_steps(diagnosis);
   if (!measured || !is_same_step(measured->typical, diagnosis))
     return estimate_unobserved_step(trace, graph, diagnosis);
   diagnosis.observer = fitted_to(graph, observer_cost(trace), measured->typical);

@@ -47,6 +47,21 @@ TEST(Diagnosis, takes_the_measured_step_where_steps_ran_unrecorded) {
   EXPECT_NEAR(diagnosis.findings.front().saving.likely_percent, 47.5, 0.5);
 }
 
+// Steps of 10 ms, each fifth of 60: 20 on average. Those that ran unrecorded take 9 and are none of the long ones,
+// which add 10 to the mean.
+TEST(Diagnosis, adds_rare_steps_to_the_measured_one) {
+  ProgramSketch program;
+  for (int step = 0; step < 20; ++step) {
+    program.begin_step();
+    program.run(Kind::kOperator, "aten::mm", 10 * kMillisecond);
+    if (step % 5 == 4) program.run(Kind::kPython, "train.py(9): save", 50 * kMillisecond);
+  }
+  Trace trace = program.build();
+  trace.metadata.emplace_back(kUnrecordedSteps,
+                              R"([{"when":"before","first":2,"took_ns":[9000000,9000000,9000000,9000000,9000000]}])");
+  EXPECT_NEAR(static_cast<double>(diagnose(trace).unobserved_ns), 19e6, 1e3);
+}
+
 TEST(Diagnosis, does_not_take_steps_of_another_loop_for_its_own) {
   Trace trace = training().build();
   trace.metadata.emplace_back(kUnrecordedSteps,
