@@ -66,6 +66,18 @@ Nanoseconds saved_when_ready(const Facts& facts, const DataLoading& loading, dou
   return std::clamp<Nanoseconds>(facts.saved_by(edit), 0, facts.step);
 }
 
+// What passes from one epoch to the next is time in which workers have nothing to do.
+Nanoseconds saved_without_seams(const Facts& facts, const std::vector<EpochSeam>& seams) {
+  Edit edit = facts.unobserved;
+  for (const EpochSeam& seam : seams) {
+    std::vector<EventId> calls = seam.between;
+    for (const EventId call : {seam.last_call, seam.first_call})
+      if (call != kNoEvent) calls.push_back(call);
+    for (const EventId call : calls) edit.scale_subtree(facts.trace, facts.launched, call, 0, 0);
+  }
+  return std::clamp<Nanoseconds>(facts.saved_by(edit), 0, facts.step);
+}
+
 double share_of(Nanoseconds part, Nanoseconds whole) {
   return whole <= 0 ? 1 : std::clamp(static_cast<double>(part) / static_cast<double>(whole), 0.0, 1.0);
 }
@@ -87,9 +99,9 @@ void find_making(const Facts& facts, const std::optional<LoaderWork>& work, doub
     return;
   }
   loading.batch_takes = work->took / work->batches;
-  const double a_step = static_cast<double>(loading.calls.size()) / facts.steps();
-  const double busy = static_cast<double>(*loading.batch_takes) * a_step;
-  loading.are_workers_idle = busy < kBusyWorkers * now * static_cast<double>(facts.step);
+  const double busy = static_cast<double>(*loading.batch_takes) * loading.batches;
+  const auto within_epochs = static_cast<double>(facts.step - saved_without_seams(facts, loading.seams));
+  loading.are_workers_idle = busy < kBusyWorkers * now * within_epochs;
   // As much as so many workers would need for it by the model: they were measured beside each other.
   making.alone = static_cast<Nanoseconds>(busy / now * std::clamp(kSpeedOfWorker * now, 1.0, kSpeedOfWorkers));
 }
@@ -128,11 +140,11 @@ void choose_workers(const Facts& facts, DataLoading& loading) {
 
 DataLoading data_loading(const Facts& facts) {
   DataLoading loading;
-  const std::vector<bool> is_start =
-      names_where(facts.trace, [](std::string_view name) { return name == kStartOfWorkers; });
-  for (const EventId call : covering_calls(facts, HostWork::kDataLoading))
-    (is_start[facts.trace.events.name[call]] ? loading.starts : loading.calls).push_back(call);
-  if (loading.calls.empty()) return loading;
+  LoaderCalls calls = loader_calls(facts.trace, covering_calls(facts, HostWork::kDataLoading));
+  if (calls.steady.empty() && calls.seams.empty()) return loading;
+  loading.calls = std::move(calls.steady);
+  loading.seams = std::move(calls.seams);
+  loading.batches = calls.batches / facts.steps();
   loading.recorded = time_in(facts, loading.calls);
   find_setup(facts, loading);
   const std::optional<LoaderWork> work =
@@ -145,7 +157,7 @@ DataLoading data_loading(const Facts& facts) {
     loading.making.processor_share = 1 - *time.waiting;
   else if (work)
     loading.making.processor_share = share_of(work->processor_time, work->took);
-  const double ready = static_cast<double>(kReadyBatch) * static_cast<double>(loading.calls.size()) / facts.steps();
+  const double ready = static_cast<double>(kReadyBatch) * loading.batches;
   loading.saved_when_ready = saved_when_ready(facts, loading, ready);
   find_making(facts, work, ready, loading);
   find_processors(facts, loading);

@@ -7,14 +7,17 @@
 
 #include "advise/facts.h"
 #include "advise/models/worker_model.h"
+#include "advise/patterns/epoch_seams.h"
 #include "trace/loader_facts.h"
 
 namespace telltale {
 
 struct DataLoading {
-  std::vector<EventId> calls;   // for a batch, on the threads that feed the device; longest first
-  std::vector<EventId> starts;  // of worker processes, where an iterator is made; longest first
-  Nanoseconds recorded = 0;     // per step, in those calls
+  // For a batch, on the threads that feed the device, but for those at the seams; longest first.
+  std::vector<EventId> calls;
+  double batches = 0;            // per step, that these ask for
+  std::vector<EpochSeam> seams;  // at which worker processes are started anew; by start
+  Nanoseconds recorded = 0;      // per step, in the calls
 
   bool is_in_main_process = false;         // the batch is made by the thread that asks for it
   std::optional<LoaderSetup> setup;        // of the loader, where the recording says

@@ -52,6 +52,24 @@ TEST(LoaderLineRule, says_that_the_line_waits) {
   EXPECT_TRUE(findings[0].fix.text.starts_with("Do not wait in data.py:41"));
 }
 
+// Two workers that need 8 ms for a batch have 24 for two of them: what the program waits for is something else. That
+// samples tear its calls in two does not make them two batches.
+TEST(LoaderLineRule, is_silent_where_workers_have_time) {
+  ProgramSketch program;
+  for (int step = 0; step < 4; ++step) {
+    program.begin_step();
+    program.run(Kind::kPython, "torch/utils/data/dataloader.py(721): __next__", 1 * kMillisecond);
+    program.run(Kind::kAnnotation, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 1 * kMillisecond);
+    program.run(Kind::kOperator, "aten::mm", 10 * kMillisecond);
+  }
+  Trace trace = program.build();
+  trace.metadata.emplace_back("loader_workers", R"([{"workers":2,"persistent_workers":true}])");
+  trace.metadata.emplace_back(
+      "worker_lines",
+      R"({"workers":2,"batches":4,"took_ns":32000000,"processor_ns":1,"lines":[["data.py",41,"__getitem__","",0.9]]})");
+  EXPECT_TRUE(findings_of(trace, "loader_line").empty());
+}
+
 TEST(LoaderLineRule, leaves_it_to_workers_where_there_are_processors_for_them) {
   const Trace trace = training(8 * kMillisecond, "<built-in function decode>", "16");
   EXPECT_TRUE(findings_of(trace, "loader_line").empty());

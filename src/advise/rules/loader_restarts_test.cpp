@@ -5,16 +5,19 @@
 namespace telltale {
 namespace {
 
-// Epochs of three steps that compute for 10 ms each. A start takes 100 ms, the first batch 50, others 1.
-Trace training(std::string_view setup) {
+constexpr std::string_view kNext = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+
+// Epochs of three steps that compute for 10 ms each. A start takes 100 ms, the first batch 50, others 1. The call that
+// ends the epoch before may be seen, and stop workers.
+Trace training(std::string_view setup, Nanoseconds stopping = 0) {
   ProgramSketch program;
   for (int step = 0; step < 6; ++step) {
     program.begin_step();
     const bool begins_epoch = step % 3 == 1;
     program.open(Kind::kPython, "train.py(30): main");
+    if (begins_epoch && stopping > 0) program.run(Kind::kAnnotation, kNext, stopping);
     if (begins_epoch) program.run(Kind::kAnnotation, "DataLoader.__iter__", 100 * kMillisecond);
-    program.run(Kind::kAnnotation, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
-                (begins_epoch ? 50 : 1) * kMillisecond);
+    program.run(Kind::kAnnotation, kNext, (begins_epoch ? 50 : 1) * kMillisecond);
     program.run(Kind::kOperator, "aten::mm", 10 * kMillisecond);
     program.close();
   }
@@ -29,9 +32,30 @@ TEST(LoaderRestartsRule, counts_starts_and_the_wait_for_first_batches) {
   ASSERT_EQ(findings.size(), 1);
   EXPECT_NEAR(likely_ms(findings[0]), 2 * (100 + 50 - 1) / 6.0, 0.05);
   EXPECT_EQ(findings[0].explanation,
-            "Starting 2 workers and waiting for the first batch takes 149 ms each time, and happens twice in 6 steps.");
+            "Stopping and starting 2 workers and waiting for the first batch takes 149 ms each time, and happens twice "
+            "in 6 steps.");
   EXPECT_EQ(findings[0].fix.id, "persistent_workers");
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 30, "main"}));
+}
+
+// Two calls of 41 ms become as short as others, which take 1.
+TEST(LoaderRestartsRule, counts_how_long_workers_take_to_stop) {
+  const Trace trace = training(R"([{"workers":2,"iterators":2}])", 41 * kMillisecond);
+  EXPECT_NEAR(likely_ms(findings_of(trace, "loader_restarts").at(0)), 2 * (100 + 50 - 1 + 41 - 1) / 6.0, 0.05);
+}
+
+// Epochs of a single batch.
+TEST(LoaderRestartsRule, needs_no_other_batches) {
+  ProgramSketch program;
+  for (int step = 0; step < 4; ++step) {
+    program.begin_step();
+    program.run(Kind::kAnnotation, "DataLoader.__iter__", 20 * kMillisecond);
+    program.run(Kind::kAnnotation, kNext, 10 * kMillisecond);
+    program.run(Kind::kOperator, "aten::mm", 10 * kMillisecond);
+  }
+  Trace trace = program.build();
+  trace.metadata.emplace_back("loader_workers", R"([{"workers":1,"iterators":4}])");
+  EXPECT_NEAR(likely_ms(findings_of(trace, "loader_restarts").at(0)), 30, 0.05);
 }
 
 TEST(LoaderRestartsRule, first_batches_take_workers_their_time) {
