@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "advise/rule.h"
@@ -55,6 +56,64 @@ void vectorize(const Facts& facts, EventId root, Edit& edit) {
     if (facts.host_work[event] == HostWork::kPython) edit.scale_event(facts.trace, event, kLeftByVectorizing);
 }
 
+// Libraries that read files, unpack or parse what stands in them.
+bool is_reading(std::string_view frame) {
+  constexpr auto kReaders = std::to_array<std::string_view>({"numpy/lib/npyio.py",
+                                                             "numpy/lib/_npyio_impl.py",
+                                                             "numpy/lib/format.py",
+                                                             "numpy/lib/_format_impl.py",
+                                                             "zipfile",
+                                                             "gzip.py",
+                                                             "bz2.py",
+                                                             "lzma.py",
+                                                             "_compression.py",
+                                                             "tarfile.py",
+                                                             "json/",
+                                                             "csv.py",
+                                                             "pickle.py",
+                                                             "shelve.py",
+                                                             "xml/",
+                                                             "configparser.py",
+                                                             "tomllib/",
+                                                             "yaml/",
+                                                             "pandas/io/",
+                                                             "pyarrow/",
+                                                             "h5py/",
+                                                             "PIL/",
+                                                             "imageio/",
+                                                             "soundfile.py",
+                                                             "wave.py",
+                                                             "codecs.py",
+                                                             "<built-in function open>",
+                                                             "<built-in method read of "});
+  return std::ranges::any_of(kReaders, [&](std::string_view reader) { return frame.contains(reader); });
+}
+
+// How much of the function's time such libraries take, with all that they call.
+Nanoseconds time_reading(const Facts& facts, const PythonFunction& function) {
+  const std::vector<bool> reads = names_where(facts.trace, is_reading);
+  Nanoseconds time = 0;
+  for (const EventId call : function.calls) {
+    const EventId end = subtree_end(facts.trace, call);
+    for (EventId event = call; event < end; ++event) {
+      if (!reads[facts.trace.events.name[event]]) continue;
+      time += time_in_python(facts, event);
+      event = subtree_end(facts.trace, event) - 1;
+    }
+  }
+  return time;
+}
+
+// From this share of a function's time on, reading is what it does.
+constexpr double kMostlyReading = 0.5;
+
+Fix fix_for_reading() {
+  return {"read_ahead",
+          "Read it once, before the loop, and keep it in memory. What is another file in every step is read ahead: in "
+          "the workers of a DataLoader, or on another thread.",
+          "+ table = load(path)  # before the loop\n- table = load(path)"};
+}
+
 std::vector<Finding> find(const Facts& facts) {
   std::map<StringId, PythonFunction> functions;
   for (const EventId call : facts.user_python()) {
@@ -88,6 +147,15 @@ std::vector<Finding> find(const Facts& facts) {
                   format_time(static_cast<Nanoseconds>(static_cast<double>(function.duration) / facts.steps())),
                   function.is_whole ? "without calling a single operator" : "in Python that calls no operator",
                   has_device ? ", and the GPU runs dry" : "");
+  if (static_cast<double>(time_reading(facts, function)) >= kMostlyReading * static_cast<double>(function.duration)) {
+    finding.title = fmt::format("{} waits for data to be read in {}", has_device ? "The GPU" : "The step", name);
+    finding.explanation =
+        fmt::format("{} spends {} per recorded step in Python, mostly to read, unpack or parse data{}.", name,
+                    format_time(static_cast<Nanoseconds>(static_cast<double>(function.duration) / facts.steps())),
+                    has_device ? ", and the GPU runs dry" : "");
+    finding.fix = fix_for_reading();
+    return {finding};
+  }
   finding.fix = {
       "vectorize",
       fmt::format("Compute it as one tensor expression{}, or once before the loop.", has_device ? " on the GPU" : ""),
@@ -101,14 +169,15 @@ std::vector<Finding> find(const Facts& facts) {
 Rule rules::python_overhead() {
   return {{.title = "Python that the step waits for",
            .looks_for = "A function outside of libraries, on the thread that feeds the GPU, that calls no operator, or "
-                        "what such a function calls of libraries other than torch.",
+                        "what such a function calls of libraries other than torch. What takes its time tells the fix: "
+                        "data that is read, unpacked or parsed is read once, other Python is vectorized.",
            .needs = "Stacks.",
            .cannot_do_without = {{Need::kStacks}},
            .saving = fmt::format("The steps are replayed with that Python at {:.0f} % of its time. Where the GPU is "
                                  "behind anyway, this saves nothing.",
                                  100 * kLeftByVectorizing),
            .held = "Predicted and measured savings, in percent of the step: 59 and 62 (python_between_launches).",
-           .fixes = {"vectorize"}},
+           .fixes = {"vectorize", "read_ahead"}},
           find};
 }
 

@@ -67,6 +67,31 @@ TEST(PythonOverheadRule, names_the_function_that_calls_another_library) {
             "sampled spends 4.00 ms per recorded step in Python that calls no operator, and the GPU runs dry.");
 }
 
+// 4 of 5 ms unpack a file, or 1.
+Trace reading(Nanoseconds unpacking) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "train.py(8): table");
+    program.run(Kind::kPython, "zipfile.py(943): read", unpacking);
+    program.spend(5 * kMillisecond - unpacking);
+    program.close();
+    program.run(Kind::kOperator, "aten::mm", 1 * kMillisecond);
+  }
+  return program.build();
+}
+
+TEST(PythonOverheadRule, what_is_read_in_every_step_is_read_once) {
+  const std::vector<Finding> findings = findings_of(reading(4 * kMillisecond), "python_overhead");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 0.97 * 5, 0.02);
+  EXPECT_EQ(findings[0].fix.id, "read_ahead");
+  EXPECT_EQ(findings[0].title, "The step waits for data to be read in table");
+  EXPECT_EQ(findings[0].explanation,
+            "table spends 5.00 ms per recorded step in Python, mostly to read, unpack or parse data.");
+  EXPECT_EQ(findings_of(reading(1 * kMillisecond), "python_overhead").at(0).fix.id, "vectorize");
+}
+
 TEST(PythonOverheadRule, leaves_the_collector_to_others) {
   ProgramSketch program;
   for (int step = 0; step < 3; ++step) {
@@ -79,6 +104,7 @@ TEST(PythonOverheadRule, leaves_the_collector_to_others) {
   EXPECT_TRUE(findings_of(program.build(), "python_overhead").empty());
 }
 
+const RuleSample kReading("python_overhead", "a file", [] { return reading(4 * kMillisecond); });
 const RuleSample kBeforeAKernel("python_overhead", "before a kernel",
                                 [] { return training(kFunction, 1 * kMillisecond); });
 const RuleSample kNoDevice("python_overhead", "no device", [] {
