@@ -123,6 +123,7 @@ class Search {
     const std::optional<LoopOver> over = reader_.what_turns_are_over(loop.turns, loop.end);
     if (!over) return false;
     loop.over = *over;
+    if (loop.over == LoopOver::kParameters) loop.calls_left = reader_.calls_left_by_lists(loop.turns[1], loop.turns[2]);
     found_.push_back(std::move(loop));
     return true;
   }

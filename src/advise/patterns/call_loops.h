@@ -19,6 +19,9 @@ struct CallLoop {
   LoopOver over = LoopOver::kRows;
   std::vector<EventId> turns;  // the call that begins each turn
   EventId first = 0, end = 0;  // all of the loop's events, consecutive ones of one thread
+  // Over parameters: of the calls of a turn, those that lists still need. What is computed aside becomes part of a call
+  // that changes a tensor: lerp_, or add_ with alpha.
+  float calls_left = 1;
 };
 
 // Fewer turns are no loop worth rewriting.

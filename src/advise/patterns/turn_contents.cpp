@@ -21,6 +21,9 @@ enum Role : std::uint8_t {
   kPickByCondition,
   kTake,
   kChange,
+  kReduction,
+  kArithmetic,
+  kView,
 };
 
 struct NamedRole {
@@ -72,6 +75,34 @@ constexpr auto kRoles = std::to_array<NamedRole>({
     {"clamp_", kChange},
     {"copy_", kChange},
     {"linalg_vector_norm", kChange},
+    {"norm", kReduction},
+    {"sum", kReduction},
+    {"mean", kReduction},
+    {"max", kReduction},
+    {"dot", kReduction},
+    {"mul", kArithmetic},
+    {"add", kArithmetic},
+    {"sub", kArithmetic},
+    {"div", kArithmetic},
+    {"lerp", kArithmetic},
+    {"pow", kArithmetic},
+    {"sqrt", kArithmetic},
+    {"square", kArithmetic},
+    {"abs", kArithmetic},
+    {"neg", kArithmetic},
+    {"sign", kArithmetic},
+    {"clamp", kArithmetic},
+    {"addcmul", kArithmetic},
+    {"addcdiv", kArithmetic},
+    {"clone", kArithmetic},
+    {"detach", kView},
+    {"detach_", kView},
+    {"alias", kView},
+    {"item", kView},
+    {"_has_compatible_shallow_copy_type", kView},
+    {"zeros_like", kView},
+    {"empty_like", kView},
+    {"to", kView},
 });
 
 Role role_of(std::string_view op) {
@@ -79,6 +110,11 @@ Role role_of(std::string_view op) {
   if (!op.starts_with(kAten)) return kNoRole;
   const auto found = std::ranges::find(kRoles, op.substr(kAten.size()), &NamedRole::op);
   return found == kRoles.end() ? kNoRole : found->role;
+}
+
+// What a loop over parameters consists of, and none over layers does.
+bool is_plain_arithmetic(Role role) {
+  return role == kChange || role == kReduction || role == kArithmetic || role == kView;
 }
 
 }  // namespace
@@ -102,7 +138,11 @@ TurnReader::Contents TurnReader::contents_of(EventId first, EventId end) const {
     }
     if (events.kind[event] != Kind::kOperator) continue;
     const bool is_outside = event >= end_of_module;
-    switch (roles_[events.name[event]]) {
+    const auto role = static_cast<Role>(roles_[events.name[event]]);
+    const EventId around = facts_.trace.ancestor(event, Kind::kOperator);
+    if (around == kNoEvent || around < first)
+      contents.only_arithmetic = contents.only_arithmetic && is_outside && is_plain_arithmetic(role);
+    switch (role) {
       case kProduct:
         ++contents.products;
         if (contents.has_sigmoid || contents.has_tanh) ++contents.products_behind_gates;
@@ -158,7 +198,20 @@ TurnReader::Modules TurnReader::modules_of(std::span<const EventId> turns, Event
   return 2 * distinct.size() <= modules ? Modules::kShared : Modules::kOneEach;
 }
 
-// Whether turns begin with tensors of many shapes, those of parameters as far as they are known.
+float TurnReader::calls_left_by_lists(EventId turn, EventId end) const {
+  const Events& events = facts_.trace.events;
+  int computing = 0, needed = 0;
+  for (EventId event = turn; event < end; ++event) {
+    if (events.kind[event] != Kind::kOperator) continue;
+    const auto role = static_cast<Role>(roles_[events.name[event]]);
+    if (role == kChange || role == kReduction) ++needed;
+    if (role == kChange || role == kReduction || role == kArithmetic) ++computing;
+    event = subtree_end(facts_.trace, event) - 1;
+  }
+  return computing == 0 ? 1 : static_cast<float>(std::max(1, needed)) / static_cast<float>(computing);
+}
+
+// Whether turns begin with tensors of several shapes, those of parameters as far as they are known.
 bool TurnReader::goes_over_parameters(std::span<const EventId> turns, EventId end) const {
   std::set<Shape> distinct;
   std::size_t known = 0;
@@ -172,8 +225,10 @@ bool TurnReader::goes_over_parameters(std::span<const EventId> turns, EventId en
       break;
     }
   }
-  constexpr std::size_t kLeastShapes = 3;
-  return distinct.size() >= kLeastShapes && (parameters_.empty() || 2 * known >= turns.size());
+  // Where nothing is known of parameters, more shapes have to tell. Some are frozen.
+  constexpr std::size_t kLeastShapes = 3, kLeastKnownShapes = 2;
+  if (distinct.size() >= kLeastShapes) return parameters_.empty() || 2 * known >= turns.size();
+  return distinct.size() >= kLeastKnownShapes && 10 * known >= 9 * turns.size();
 }
 
 // Whether most turns take from places of their own, as far as the values of arguments tell: layers take the same of
@@ -247,8 +302,8 @@ std::optional<LoopOver> TurnReader::what_turns_are_over(std::span<const EventId>
   if (turn.products > 0 && modules != Modules::kShared && !turn.has_attention_or_norm &&
       (turn.picks_rows || turn.picks_by_condition || turn.has_expert))
     return LoopOver::kExperts;
-  if (!computes && turn.changes_in_place && !turn.has_attention_or_norm && !turn.has_lookup &&
-      goes_over_parameters(turns, end))
+  const bool may_change = turn.changes_in_place || (turn.only_arithmetic && !parameters_.empty());
+  if (!computes && may_change && !turn.has_attention_or_norm && !turn.has_lookup && goes_over_parameters(turns, end))
     return LoopOver::kParameters;
   if (modules == Modules::kOneEach || turn.has_lookup || turn.has_convolution) return {};
   const bool picks = turn.picks_by_condition && turn.picks_rows && !computes;

@@ -22,6 +22,9 @@ class TurnReader {
   // one call could not replace.
   std::optional<LoopOver> what_turns_are_over(std::span<const EventId> turns, EventId end) const;
 
+  // Of the operators that a turn over a parameter calls, the share that a program needs which calls them for lists.
+  float calls_left_by_lists(EventId turn, EventId end) const;
+
  private:
   // What one turn calls.
   struct Contents {
@@ -30,7 +33,8 @@ class TurnReader {
     bool has_lookup = false, has_attention_or_norm = false, has_convolution = false;
     bool picks_rows = false, picks_by_condition = false, takes_part = false;  // outside of modules
     bool changes_in_place = false;
-    bool has_expert = false;  // by a module's name
+    bool only_arithmetic = true;  // but for views and the like
+    bool has_expert = false;      // by a module's name
   };
   // Of the modules that begin turns or stand in them.
   enum class Modules : std::uint8_t { kNone, kShared, kOneEach };
