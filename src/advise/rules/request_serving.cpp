@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "advise/patterns/lock_holders.h"
 #include "advise/rule.h"
 #include "analysis/requests.h"
 #include "base/amounts.h"
@@ -54,6 +55,30 @@ std::vector<EventId> waits_for_turn(const Trace& trace, const Requests& requests
   return waits;
 }
 
+// Of the time that is waited for a lock, that in which its holder only waits: from there on, taking the lock later is
+// what helps.
+constexpr double kMostlyIdle = 0.5;
+constexpr double kUncertaintyOfLock = 0.3;
+
+// A lock whose holder waits for something else: what is left of the waits is what it computes under the lock.
+void advise_to_wait_outside(const Facts& facts, const IdleHolding& holding, Nanoseconds waited, Finding& finding) {
+  Edit edit = facts.unobserved;
+  for (std::size_t i = 0; i < finding.evidence.size(); ++i) {
+    const auto whole = static_cast<double>(facts.trace.events.duration[finding.evidence[i]]);
+    edit.scale_event(facts.trace, finding.evidence[i],
+                     static_cast<float>(1 - static_cast<double>(holding.idle[i]) / std::max(whole, 1.0)));
+  }
+  finding.saving = saving_around(facts, std::max<Nanoseconds>(0, facts.saved_by(edit)), kUncertaintyOfLock);
+  finding.title = "Requests take turns: a lock is held while its holder waits";
+  finding.explanation += fmt::format(
+      " For {} of that time, whoever holds it waits for {}{}.",
+      format_percent(100 * static_cast<double>(holding.total) / static_cast<double>(std::max<Nanoseconds>(waited, 1))),
+      phrase_of(holding.what), holding.source ? " at " + short_place(*holding.source) : "");
+  finding.fix = {
+      "shorten_lock", "Wait first and take the lock then: hold it only while shared data is read or written.",
+      "- with lock:\n-     row = fetch(); answer = use(row)\n+ row = fetch()\n+ with lock:\n+     answer = use(row)"};
+}
+
 void find_lock(const Facts& facts, const Requests& requests, std::vector<Finding>& findings) {
   if (requests.threads.size() < 2) return;
   Finding finding;
@@ -73,6 +98,9 @@ void find_lock(const Facts& facts, const Requests& requests, std::vector<Finding
                  "call keeps all processors busy, let a single thread take all requests that wait and compute them as "
                  "one batch.",
                  "- with lock:\n-     y = model(x)\n+ y = model(x)"};
+  const IdleHolding holding = idle_holding(facts.trace, finding.evidence);
+  if (static_cast<double>(holding.total) >= kMostlyIdle * static_cast<double>(waited))
+    advise_to_wait_outside(facts, holding, waited, finding);
   findings.push_back(std::move(finding));
 }
 
@@ -169,9 +197,14 @@ Rule rules::request_serving() {
            100 * kLeastLocked, kLeastAtOnce, kLeastAtOnce, kBusyThreads),
        .needs = "Modules; stacks for locks and event loops; shapes for batches.",
        .cannot_do_without = {{Need::kModules}},
-       .saving = "None is promised: it depends on when requests come.",
+       .saving = fmt::format(
+           "Where whoever holds the lock waits for something else for {:.0f} % of the time or more, the steps are "
+           "replayed without that part of the waits for the lock. Who holds it is not recorded: it is taken to be the "
+           "thread that is in the same function, at the same line or behind it. Else none is promised: it depends "
+           "on when requests come.",
+           100 * kMostlyIdle),
        .held = "Not measured.",
-       .fixes = {"other", "larger_batch"}},
+       .fixes = {"other", "shorten_lock", "larger_batch"}},
       find};
 }
 

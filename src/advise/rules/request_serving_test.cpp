@@ -16,8 +16,9 @@ class Server {
                                end_ms * kMillisecond - kMicrosecond);
     sketch_.set_inputs(op, shapes);
   }
-  void frame(TrackId thread, std::string_view name, int start_ms, int end_ms) {
-    sketch_.event(thread, Kind::kPython, name, start_ms * kMillisecond, end_ms * kMillisecond);
+  void frame(TrackId thread, std::string_view name, int start_ms, int end_ms, std::string_view stack = {}) {
+    const auto call = sketch_.event(thread, Kind::kPython, name, start_ms * kMillisecond, end_ms * kMillisecond);
+    if (!stack.empty()) sketch_.set_call_stack(call, stack);
   }
   void metadata(std::string_view name, std::string_view value) {
     sketch_.trace().metadata.emplace_back(std::string(name), std::string(value));
@@ -52,6 +53,43 @@ TEST(RequestServingRule, tells_of_a_lock_around_the_model) {
       "2 threads serve, but wait for a lock while another one is served, for 10.0 ms per request; the computing takes "
       "10.0 ms (p50).");
   EXPECT_EQ(findings[0].source, (SourceLine{"serve.py", 7, "answer"}));
+}
+
+// Two threads in turn: one holds the lock for 10 ms, of which it sleeps 8 at the given line and computes 2, while the
+// other one waits at line 7.
+Trace sleeping_under_a_lock(std::string_view sleeping_at) {
+  Server server;
+  const TrackId a = server.thread("a"), b = server.thread("b");
+  for (const TrackId thread : {a, b}) server.frame(thread, "serve.py(7): answer", 0, 160);
+  for (int i = 0; i < 16; ++i) {
+    const TrackId holds = i % 2 == 0 ? a : b, waits = i % 2 == 0 ? b : a;
+    server.frame(waits, "<waits for lock>", 10 * i, 10 * i + 10, "serve.py(7): answer");
+    server.frame(holds, "<waits for sleep>", 10 * i, 10 * i + 8, sleeping_at);
+    server.request(holds, 10 * i + 8, 10 * i + 10, "[[8,512],[512,512],[]]");
+  }
+  return server.build();
+}
+
+// Seven steps count, with six waits between them, of which 8 ms of 10 go.
+TEST(RequestServingRule, what_its_holder_sleeps_needs_no_lock) {
+  const std::vector<Finding> findings =
+      findings_of(sleeping_under_a_lock("store.py(3): fetch;serve.py(8): answer"), "request_serving");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].title, "Requests take turns: a lock is held while its holder waits");
+  EXPECT_NEAR(likely_ms(findings[0]), 8 * 6 / 7.0, 0.05);
+  EXPECT_EQ(findings[0].fix.id, "shorten_lock");
+  EXPECT_EQ(findings[0].source, (SourceLine{"serve.py", 7, "answer"}));
+  EXPECT_EQ(findings[0].explanation,
+            "2 threads serve, but wait for a lock while another one is served, for 10.0 ms per request; the computing "
+            "takes 2.00 ms (p50). For 80 % of that time, whoever holds it waits for a sleep at store.py:3.");
+}
+
+// Before the line that takes it, no lock is held.
+TEST(RequestServingRule, a_sleep_before_the_lock_is_none_under_it) {
+  const std::vector<Finding> findings =
+      findings_of(sleeping_under_a_lock("store.py(3): fetch;serve.py(6): answer"), "request_serving");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].saving.likely, 0);
 }
 
 TEST(RequestServingRule, a_queue_is_no_lock_around_the_model) {
@@ -114,6 +152,8 @@ TEST(RequestServingRule, tells_of_batches_of_one_while_others_wait) {
 }
 
 const RuleSample kLock("request_serving", "a lock", [] { return under_a_lock("serve.py(7): answer"); });
+const RuleSample kSleep("request_serving", "a sleep under a lock",
+                        [] { return sleeping_under_a_lock("store.py(3): fetch;serve.py(8): answer"); });
 const RuleSample kLoop("request_serving", "an event loop", on_event_loop);
 const RuleSample kCrowd("request_serving", "a crowd", [] { return crowd("[[8,512],[512,512],[]]", "\"4\""); });
 const RuleSample kOneByOne("request_serving", "one by one", [] { return crowd("[[1,512],[512,512],[]]", "\"2\""); });

@@ -102,10 +102,13 @@ const Advice* advice_for(WaitFor what) {
   return at == advice().end() ? nullptr : &*at;
 }
 
-// An event loop, a server and a thread pool that wait for work have none: that is no fault of the step.
-bool is_idle(const Trace& trace, EventId call) {
+// An event loop, a server and a thread pool that wait for work have none: that is no fault of the step. What they call
+// of the user's may wait as any step does; for locks between requests there is another rule.
+bool is_idle(const Trace& trace, EventId call, WaitFor what) {
   for (EventId at = trace.events.parent[call]; at != kNoEvent; at = trace.events.parent[at]) {
     const std::string_view name = trace.name(at);
+    const auto frame = what == WaitFor::kLock ? std::nullopt : parsed_frame(name);
+    if (frame && owner_of(frame->file) == CodeOwner::kUser) return false;
     if (name.contains("asyncio/base_events.py(") || name.contains("socketserver.py(") ||
         name.contains("concurrent/futures/thread.py("))
       return true;
@@ -174,7 +177,8 @@ std::vector<Finding> find(const Facts& facts) {
     if (advised == nullptr) continue;
     std::vector<EventId> calls;
     for (const EventId call : wait.calls)
-      if (facts.is_in_steps(call) && !is_idle(facts.trace, call) && !is_within(facts.trace, call, facts.log_calls()))
+      if (facts.is_in_steps(call) && !is_idle(facts.trace, call, wait.what) &&
+          !is_within(facts.trace, call, facts.log_calls()))
         calls.push_back(call);
     if (calls.empty()) continue;
     Finding finding = finding_about(facts, wait, calls, *advised);

@@ -33,6 +33,26 @@ TEST(WaitingInStepRule, a_sleep_is_saved_as_a_whole) {
   EXPECT_EQ(findings[0].explanation, "The step waits for a sleep at app.py:12: 7.00 ms per recorded step (70 %).");
 }
 
+// A step of a server that sleeps in the user's code, or in the server's.
+Trace served(std::string_view handler) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "socketserver.py(755): handle");
+    program.open(Kind::kPython, handler);
+    program.run(Kind::kPython, "<waits for sleep>", 7 * kMillisecond);
+    program.close();
+    program.run(Kind::kOperator, "aten::mm", 3 * kMillisecond);
+    program.close();
+  }
+  return program.build();
+}
+
+TEST(WaitingInStepRule, what_a_server_calls_may_wait_as_any_step_does) {
+  EXPECT_NEAR(likely_ms(findings_of(served("serve.py(9): look_up"), "waiting_in_step").at(0)), 7, 0.01);
+  EXPECT_TRUE(findings_of(served("selectors.py(415): select"), "waiting_in_step").empty());
+}
+
 // 2 ms of requests fit behind 3 ms of computing.
 TEST(WaitingInStepRule, a_request_is_hidden_behind_the_rest_of_the_step) {
   const Trace trace = waiting("<waits for socket>", 2 * kMillisecond, 3 * kMillisecond);
