@@ -39,13 +39,7 @@ void add_lines(const Trace& trace, TrackId thread, const std::vector<Interval>& 
 
 using Function = std::pair<std::string, std::string>;  // file and name
 
-// A call that waits, with a function around it and the line at which that stands meanwhile; 0 where nothing says.
-struct WaitIn {
-  EventId wait;
-  int line;
-};
-
-// Functions around a wait, innermost first, with their lines of that moment.
+// Functions around a wait, innermost first, with their lines of that moment; 0 where nothing says.
 std::vector<SourceLine> frames_around(const Trace& trace, EventId wait) {
   std::vector<SourceLine> frames;
   if (const OperatorStack* const stack = trace.operator_stacks.find(wait); stack != nullptr) {
@@ -66,111 +60,134 @@ std::vector<SourceLine> frames_around(const Trace& trace, EventId wait) {
   return frames;
 }
 
+// The time of a function that waits for locks: behind the line that takes the lock, it holds it.
+struct LockingFunction {
+  int line = 0;  // that takes the lock; 0 where nothing says
+  Nanoseconds whole = 0, for_lock = 0, waiting_before = 0, waiting_behind = 0;
+  std::map<EventId, Nanoseconds> waits_behind;
+
+  // Of the time in which it holds the lock, that in which it waits for something else.
+  double idle_share() const {
+    const Nanoseconds held = std::max(waiting_behind, whole - for_lock - waiting_before);
+    return held > 0 ? static_cast<double>(waiting_behind) / static_cast<double>(held) : 0;
+  }
+};
+
+class LockingFunctions {
+ public:
+  LockingFunctions(const Trace& trace, const std::vector<EventId>& lock_waits) : trace_(trace) {
+    for (const EventId wait : lock_waits) {
+      const std::vector<SourceLine> frames = frames_around(trace, wait);
+      if (frames.empty()) continue;
+      LockingFunction& function = functions_[{frames.front().file, frames.front().function}];
+      function.line = function.line == 0 ? frames.front().line : std::min(function.line, frames.front().line);
+    }
+    for (EventId event = 0; event < trace.events.size(); ++event)
+      if (trace.events.kind[event] == Kind::kPython) add(event);
+  }
+
+  const LockingFunction* around(EventId lock_wait) const {
+    const std::vector<SourceLine> frames = frames_around(trace_, lock_wait);
+    const auto at = frames.empty() ? functions_.end() : functions_.find({frames.front().file, frames.front().function});
+    return at == functions_.end() ? nullptr : &at->second;
+  }
+  const std::map<Function, LockingFunction>& all() const { return functions_; }
+
+ private:
+  void add(EventId event) {
+    const WaitFor what = wait_of_call(trace_.name(event));
+    const Nanoseconds time = trace_.events.duration[event];
+    if (what == WaitFor::kNothing) {
+      const auto frame = parsed_frame(trace_.name(event));
+      const auto at = frame ? functions_.find({frame->file, frame->function}) : functions_.end();
+      if (at != functions_.end()) at->second.whole += time;
+      return;
+    }
+    const std::vector<SourceLine> frames = frames_around(trace_, event);
+    for (const SourceLine& frame : frames) {
+      const auto at = functions_.find({frame.file, frame.function});
+      if (at == functions_.end()) continue;
+      LockingFunction& function = at->second;
+      if (what == WaitFor::kLock) {
+        function.for_lock += time;
+      } else if (frame.line > 0 && frame.line < function.line) {
+        function.waiting_before += time;
+      } else {
+        function.waiting_behind += time;
+        function.waits_behind[event] += time;
+      }
+    }
+  }
+
+  const Trace& trace_;
+  std::map<Function, LockingFunction> functions_;
+};
+
+// Names the line that most of the time goes to.
+void name_line(const Trace& trace, const std::map<EventId, Nanoseconds>& time_by_wait, IdleHolding& found) {
+  std::map<std::tuple<std::string, int, std::string>, std::pair<Nanoseconds, EventId>> by_line;
+  for (const auto& [wait, time] : time_by_wait) {
+    const std::optional<SourceLine> line = source_line(trace, wait);
+    if (!line) continue;
+    auto& [total, example] = by_line[{line->file, line->line, line->function}];
+    total += time;
+    example = wait;
+  }
+  const auto most = std::ranges::max_element(by_line, {}, [](const auto& each) { return each.second.first; });
+  if (most == by_line.end()) return;
+  found.source = source_line(trace, most->second.second);
+  found.what = waited_for(trace, most->second.second);
+}
+
 Interval span_of(const Trace& trace, EventId event) { return {trace.events.start[event], trace.events.end(event)}; }
 
-// Waits of all threads for anything but a lock, by start.
-std::vector<EventId> other_waits(const Trace& trace) {
-  std::vector<EventId> waits;
+// Where the lock is held in another function: what its waits cover of those for the lock.
+IdleHolding held_at(const Trace& trace, const LockHolder& holder, const std::vector<EventId>& lock_waits) {
+  std::vector<Interval> idle;
+  std::map<EventId, Nanoseconds> time_by_wait;
   for (EventId event = 0; event < trace.events.size(); ++event) {
     if (trace.events.kind[event] != Kind::kPython || trace.events.duration[event] <= 0) continue;
     const WaitFor what = wait_of_call(trace.name(event));
-    if (what != WaitFor::kNothing && what != WaitFor::kLock) waits.push_back(event);
+    if (what == WaitFor::kNothing || what == WaitFor::kLock || source_line(trace, event) != holder.source) continue;
+    idle.push_back(span_of(trace, event));
+    time_by_wait[event] = trace.events.duration[event];
   }
-  std::ranges::stable_sort(waits, {}, [&](EventId wait) { return trace.events.start[wait]; });
-  return waits;
-}
-
-// Adds what waits of other threads cover of a wait for a lock.
-class Covering {
- public:
-  explicit Covering(const Trace& trace) : trace_(trace) {}
-
-  // `holders` by start, with the longest of them.
-  void add(EventId lock_wait, const std::vector<WaitIn>& holders, Nanoseconds longest, int line) {
-    const Interval wait = span_of(trace_, lock_wait);
-    std::vector<Interval> covered;
-    const auto start = [&](const WaitIn& each) { return trace_.events.start[each.wait]; };
-    for (auto at = std::ranges::lower_bound(holders, wait.begin - longest, {}, start);
-         at != holders.end() && start(*at) < wait.end; ++at) {
-      if (trace_.events.track[at->wait] == trace_.events.track[lock_wait]) continue;
-      if (line > 0 && at->line > 0 && at->line < line) continue;
-      const Nanoseconds common = common_length(wait, span_of(trace_, at->wait));
-      if (common <= 0) continue;
-      covered.push_back(span_of(trace_, at->wait));
-      time_by_holder_[at->wait] += common;
-    }
-    found_.idle.push_back(total_length(clipped(united(std::move(covered)), wait)));
-    found_.total += found_.idle.back();
-  }
-
-  IdleHolding take() {
-    std::map<std::tuple<std::string, int, std::string>, std::pair<Nanoseconds, EventId>> by_line;
-    for (const auto& [wait, time] : time_by_holder_) {
-      const std::optional<SourceLine> line = source_line(trace_, wait);
-      if (!line) continue;
-      auto& [total, example] = by_line[{line->file, line->line, line->function}];
-      total += time;
-      example = wait;
-    }
-    const auto most = std::ranges::max_element(by_line, {}, [](const auto& each) { return each.second.first; });
-    if (most != by_line.end()) {
-      found_.source = source_line(trace_, most->second.second);
-      found_.what = waited_for(trace_, most->second.second);
-    }
-    return std::move(found_);
-  }
-
- private:
-  const Trace& trace_;
-  std::map<EventId, Nanoseconds> time_by_holder_;
-  IdleHolding found_;
-};
-
-Nanoseconds longest_of(const Trace& trace, const std::vector<WaitIn>& waits) {
-  Nanoseconds longest = 0;
-  for (const WaitIn& each : waits) longest = std::max(longest, trace.events.duration[each.wait]);
-  return longest;
-}
-
-// By the function in which threads wait for the lock: the other waits in it.
-IdleHolding in_same_function(const Trace& trace, const std::vector<EventId>& lock_waits,
-                             const std::vector<EventId>& others) {
-  std::map<Function, std::vector<WaitIn>> holders;
-  std::vector<std::optional<SourceLine>> functions;
+  idle = united(std::move(idle));
+  IdleHolding found;
   for (const EventId wait : lock_waits) {
-    const std::vector<SourceLine> frames = frames_around(trace, wait);
-    functions.push_back(frames.empty() ? std::nullopt : std::optional(frames.front()));
-    if (!frames.empty()) holders[{frames.front().file, frames.front().function}];
+    const Interval span = span_of(trace, wait);
+    Nanoseconds covered = 0;
+    for (auto at = std::ranges::upper_bound(idle, span.begin, {}, &Interval::end);
+         at != idle.end() && at->begin < span.end; ++at)
+      covered += common_length(*at, span);
+    found.idle.push_back(covered);
+    found.total += covered;
   }
-  for (const EventId wait : others)
-    for (const SourceLine& frame : frames_around(trace, wait))
-      if (const auto at = holders.find({frame.file, frame.function}); at != holders.end())
-        at->second.push_back({wait, frame.line});
-  std::map<Function, Nanoseconds> longest;
-  for (const auto& [function, waits] : holders) longest[function] = longest_of(trace, waits);
-  Covering covering(trace);
-  for (std::size_t i = 0; i < lock_waits.size(); ++i) {
-    const std::optional<SourceLine>& at = functions[i];
-    const Function function = at ? Function{at->file, at->function} : Function{};
-    covering.add(lock_waits[i], holders[function], longest[function], at ? at->line : 0);
-  }
-  return covering.take();
+  name_line(trace, time_by_wait, found);
+  return found;
 }
 
 }  // namespace
 
 IdleHolding idle_holding(const Trace& trace, const std::vector<EventId>& lock_waits) {
-  const std::vector<EventId> others = other_waits(trace);
-  IdleHolding found = in_same_function(trace, lock_waits, others);
-  if (found.total > 0) return found;
-  const std::optional<LockHolder> holder = lock_holder(trace, lock_waits);
-  if (!holder) return found;
-  std::vector<WaitIn> waits;
-  for (const EventId wait : others)
-    if (source_line(trace, wait) == holder->source) waits.push_back({wait, 0});
-  Covering covering(trace);
-  for (const EventId wait : lock_waits) covering.add(wait, waits, longest_of(trace, waits), 0);
-  return covering.take();
+  const LockingFunctions functions(trace, lock_waits);
+  const bool wait_elsewhere = std::ranges::all_of(functions.all(), [](const auto& each) {
+    return each.second.waiting_before == 0 && each.second.waiting_behind == 0;
+  });
+  const std::optional<LockHolder> other = wait_elsewhere ? lock_holder(trace, lock_waits) : std::nullopt;
+  if (other) return held_at(trace, *other, lock_waits);
+  IdleHolding found;
+  std::map<EventId, Nanoseconds> time_by_wait;
+  for (const EventId wait : lock_waits) {
+    const LockingFunction* const function = functions.around(wait);
+    const double share = function == nullptr ? 0 : function->idle_share();
+    found.idle.push_back(static_cast<Nanoseconds>(share * static_cast<double>(trace.events.duration[wait])));
+    found.total += found.idle.back();
+    if (function != nullptr && found.idle.back() > 0)
+      time_by_wait.insert(function->waits_behind.begin(), function->waits_behind.end());
+  }
+  name_line(trace, time_by_wait, found);
+  return found;
 }
 
 std::optional<LockHolder> lock_holder(const Trace& trace, const std::vector<EventId>& calls) {

@@ -29,8 +29,10 @@ struct IdleHolding {
   WaitFor what = WaitFor::kNothing;  // what they wait for there
 };
 
-// Who holds a lock is not recorded. It is taken to be the thread that is in the same function meanwhile, at the line
-// that waits for the lock or behind it; where no thread ever waits there, the one of lock_holder().
+// Who holds a lock is not recorded. It is taken to be held by the function that waits for it, from that line on: as
+// long as some wait for the lock, others spend their time there, and as large a share of it waiting as they do on the
+// whole. Short calls are known by their samples on average alone, so that what they cover of one another says less.
+// Where that function waits for nothing else, the lock is held by lock_holder().
 IdleHolding idle_holding(const Trace& trace, const std::vector<EventId>& lock_waits);
 
 }  // namespace telltale

@@ -200,8 +200,7 @@ Rule rules::request_serving() {
        .saving = fmt::format(
            "Where whoever holds the lock waits for something else for {:.0f} % of the time or more, the steps are "
            "replayed without that part of the waits for the lock. Who holds it is not recorded: it is taken to be the "
-           "thread that is in the same function, at the same line or behind it. Else none is promised: it depends "
-           "on when requests come.",
+           "function that waits for it, from that line on. Else none is promised: it depends on when requests come.",
            100 * kMostlyIdle),
        .held = "Not measured.",
        .fixes = {"other", "shorten_lock", "larger_batch"}},
