@@ -28,22 +28,25 @@ EventId users_function(const Trace& trace, EventId call) {
   return frame && is_library_frame(*frame) ? trace.events.parent[call] : call;
 }
 
-// Without operators; what waits is no Python, but may stand in it.
+// What is no Python, but may stand in it: waits, and collections of the garbage that it leaves.
+bool is_interruption(HostWork work) { return work == HostWork::kWaiting || work == HostWork::kGarbageCollection; }
+
+// Without operators.
 bool is_plain_python(const Facts& facts, EventId root) {
   const EventId end = subtree_end(facts.trace, root);
   for (EventId event = root; event < end; ++event)
-    if (facts.host_work[event] != HostWork::kPython && facts.host_work[event] != HostWork::kWaiting) return false;
+    if (facts.host_work[event] != HostWork::kPython && !is_interruption(facts.host_work[event])) return false;
   return true;
 }
 
-// How long a call takes without its waits.
+// How long a call takes without its interruptions.
 Nanoseconds time_in_python(const Facts& facts, EventId root) {
   const Events& events = facts.trace.events;
   const EventId end = subtree_end(facts.trace, root);
   Nanoseconds time = events.duration[root];
-  EventId behind = root;  // of the last wait
+  EventId behind = root;  // of the last interruption
   for (EventId event = root; event < end; ++event) {
-    if (event < behind || facts.host_work[event] != HostWork::kWaiting) continue;
+    if (event < behind || !is_interruption(facts.host_work[event])) continue;
     behind = subtree_end(facts.trace, event);
     time -= events.duration[event];
   }

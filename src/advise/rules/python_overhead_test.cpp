@@ -92,6 +92,22 @@ TEST(PythonOverheadRule, what_is_read_in_every_step_is_read_once) {
   EXPECT_EQ(findings_of(reading(1 * kMillisecond), "python_overhead").at(0).fix.id, "vectorize");
 }
 
+// 5 ms of Python around a collection of 1, which remains.
+TEST(PythonOverheadRule, looks_past_collections_of_its_garbage) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, kFunction);
+    program.spend(5 * kMillisecond);
+    program.run(Kind::kPython, "<built-in function collect>", 1 * kMillisecond);
+    program.close();
+    program.run(Kind::kOperator, "aten::mm", 1 * kMillisecond);
+  }
+  const std::vector<Finding> findings = findings_of(program.build(), "python_overhead");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 0.97 * 5, 0.02);
+}
+
 TEST(PythonOverheadRule, leaves_the_collector_to_others) {
   ProgramSketch program;
   for (int step = 0; step < 3; ++step) {
