@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +50,8 @@ float left_on_cpu(const HostCost& cost, const CallLoop& loop, EventId event) {
   return growing * (loop.over == LoopOver::kParameters ? loop.calls_left : 1) + (1 - growing) * overhead;
 }
 
+constexpr std::string_view kEngineCall = "autograd::engine::evaluate_function";
+
 bool takes_a_part(std::string_view op) {
   return op == "aten::select" || op == "aten::slice" || op == "aten::narrow" || op == "aten::index" ||
          op == "aten::index_select";
@@ -91,7 +94,7 @@ class Shortening {
   // where all are taken at once, there is one.
   void shorten_gradients_of_parts(EventId op, const CallLoop& loop) {
     const EventId around = facts_.trace.events.parent[op];
-    const bool is_by_engine = around != kNoEvent && facts_.trace.name(around).contains("engine::evaluate_function");
+    const bool is_by_engine = around != kNoEvent && facts_.trace.name(around).starts_with(kEngineCall);
     const EventId first = is_by_engine ? around : op, end = subtree_end(facts_.trace, first);
     const float turn = 1.0F / static_cast<float>(loop.turns.size());
     edit_.scale_subtree(facts_.trace, facts_.launched, first, turn, turn);
@@ -141,11 +144,25 @@ class Shortening {
       edit_.scale_event(trace, event, share);
       for (const EventId work : facts_.launched.of(event)) edit_.scale_event(trace, work, share);
     }
+    shorten_engine(share);
   }
 
   Edit take() { return std::move(edit_); }
 
  private:
+  // On a CPU, autograd's engine goes from node to node within the call of backward(), whose own time that is.
+  void shorten_engine(float share) {
+    const Trace& trace = facts_.trace;
+    std::set<EventId> around;
+    for (EventId event = 0; event < trace.events.size(); ++event) {
+      const EventId parent = trace.events.parent[event];
+      if (parent == kNoEvent || trace.events.kind[parent] == Kind::kOperator) continue;
+      if (facts_.phases[parent] != Phase::kBackward && trace.name(event).starts_with(kEngineCall))
+        around.insert(parent);
+    }
+    for (const EventId call : around) edit_.scale_event(trace, call, share);
+  }
+
   // What remains of the forward pass's operators.
   float share_of_forward(std::span<const CallLoop> loops) const {
     const Trace& trace = facts_.trace;
@@ -190,8 +207,10 @@ Edit without_loops(const Facts& facts, std::span<const CallLoop> loops) {
     shortening.shorten(whole.back().first, whole.back().end, loop);
     stretches.push_back({whole.back().first, whole.back().end});
   }
+  std::vector<bool> has_backward(loops.size());
   for (const BackwardCall& call : backward_calls_of(facts, stretches)) {
     const CallLoop& loop = loops[call.stretch];
+    has_backward[call.stretch] = true;
     const bool is_over_parts = loop.over == LoopOver::kRows || loop.over == LoopOver::kParts;
     if (is_over_parts && takes_a_part(facts.trace.name(facts.trace.events.cause[call.op])))
       shortening.shorten_gradients_of_parts(call.op, loop);
@@ -199,7 +218,11 @@ Edit without_loops(const Facts& facts, std::span<const CallLoop> loops) {
       shortening.shorten(call.op, subtree_end(facts.trace, call.op), loop);
   }
   shortening.shorten_between_calls(loops);
-  shortening.shorten_rest_of_backward(whole);
+  // What changes parameters comes behind the backward pass, and is no part of what that goes through.
+  std::vector<CallLoop> gone_through;
+  for (std::size_t i = 0; i < whole.size(); ++i)
+    if (whole[i].over != LoopOver::kParameters || has_backward[i]) gone_through.push_back(std::move(whole[i]));
+  shortening.shorten_rest_of_backward(gone_through);
   return shortening.take();
 }
 
