@@ -96,7 +96,10 @@ void present(const Recorded& recorded) {
   if (recorded.trace && !is_empty) cost = print_diagnosis(recorded);
   std::cerr << '\n';
   say_where(recorded);
-  if (is_empty) return say("the recording is empty: no operator ran while it was made");
+  if (is_empty)
+    return say(recorded.trace->anomalies.count(Anomaly::kUnfinishedRecording) > 0
+                   ? "the recording is empty: the program was ended before anything was written"
+                   : "the recording is empty: no operator ran while it was made");
   if (!cost.empty()) say(cost);
   say_what_next(best);
 }

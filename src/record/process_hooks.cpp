@@ -1,6 +1,7 @@
 #include "record/process_hooks.h"
 
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,7 +17,9 @@ namespace telltale::record {
 namespace {
 
 constexpr const char* kPathVariable = "TELLTALE_RECORD";
-constexpr pid_t kInTransition = -1;
+// How long a record waits for another thread that starts the child's own recording, which opens a file.
+constexpr int kMostLooks = 20'000;
+constexpr timespec kBetweenLooks = {0, 100'000};
 
 constinit pthread_once_t once = PTHREAD_ONCE_INIT;
 constinit pthread_key_t exit_key = 0;
@@ -55,8 +58,22 @@ void forget_parent() {
   losses.reset();
 }
 
+// While a child starts its own recording, the owner is the thread that does so, as a negative number.
+pid_t as_starting(pid_t thread) { return -thread; }
+bool is_starting(pid_t owner) { return owner < 0; }
+
+// Whether another thread has started to record. A handler that interrupted that very thread cannot wait for it.
+bool wait_until_started(pid_t starting) {
+  if (starting == as_starting(gettid())) return false;
+  for (int look = 0; look < kMostLooks && owner.load(std::memory_order_acquire) == starting; ++look)
+    nanosleep(&kBetweenLooks, nullptr);
+  return owner.load(std::memory_order_acquire) == getpid() && telltale_is_recording();
+}
+
 void after_fork_in_child() {
   forget_parent();
+  // Whoever was about to start in the parent is not here.
+  if (is_starting(owner.load(std::memory_order_relaxed))) owner.store(0, std::memory_order_relaxed);
   // The first record finds no buffer and comes to continue_in_child().
   if (must_record_in_child) __atomic_store_n(&telltale_recording, 1u, __ATOMIC_RELAXED);
 }
@@ -93,7 +110,9 @@ void watch_for_thread_exit(ThreadState& thread) {
 
 bool continue_in_child() {
   pid_t parent = owner.load(std::memory_order_relaxed);
-  if (parent == kInTransition || !owner.compare_exchange_strong(parent, kInTransition)) return false;
+  if (is_starting(parent)) return wait_until_started(parent);
+  if (!owner.compare_exchange_strong(parent, as_starting(gettid())))
+    return is_starting(parent) ? wait_until_started(parent) : parent == getpid();
   // A fork that calls no handlers left everything as it was.
   if (session.is_active()) forget_parent();
   const bool is_recording = must_record_in_child && session.start_in_child();

@@ -82,6 +82,34 @@ TEST_F(HostSafetyTest, a_forked_child_can_have_a_file_of_its_own) {
   EXPECT_EQ(count_of(ours, "parent"), 1u);
 }
 
+// The first of them opens the file; the others wait for it, and lose nothing.
+TEST_F(HostSafetyTest, threads_of_a_forked_child_that_begin_at_once_all_record) {
+  constexpr int kThreads = 4, kForks = 20;
+  start(TELLTALE_FORK_OWN_FILE);
+  await_writer();
+  std::vector<pid_t> children;
+  for (int i = 0; i < kForks; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::atomic<int> ready = 0;
+      std::vector<std::thread> threads;
+      for (int thread = 0; thread < kThreads; ++thread)
+        threads.emplace_back([&] {
+          ++ready;
+          while (ready < kThreads) std::this_thread::yield();
+          emit_child();
+        });
+      for (std::thread& thread : threads) thread.join();
+      _exit(telltale_stop());
+    }
+    EXPECT_TRUE(wait_for(child).exited_with(0));
+    children.push_back(child);
+  }
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
+  for (const pid_t child : children)
+    EXPECT_EQ(count_of(read_recording(path("run." + std::to_string(child) + ".tell")), "child"), 4u);
+}
+
 TEST_F(HostSafetyTest, a_child_may_start_a_session_of_its_own) {
   start();
   const pid_t child = fork();

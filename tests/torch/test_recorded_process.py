@@ -91,6 +91,12 @@ class Process(unittest.TestCase):
         self.assertEqual(len(recorded.named("nn.Module: Linear_0")), 5)
         self.assertTrue(recorded.memory)
 
+    def test_that_leaves_without_cleaning_up_has_all_it_did(self):
+        process = self.start(TRAINING + LOOP + "import os; os._exit(7)", "2")
+        process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 7)
+        self.assertEqual(len(Recorded(self.files()[0]).named("Optimizer.step#Adam.step")), 2)
+
     def test_that_is_killed_has_all_but_the_last_moments(self):
         process = self.start(TRAINING + LOOP, "ever")
         for line in process.stdout:
@@ -113,6 +119,8 @@ class Process(unittest.TestCase):
         process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 0)
         self.assertEqual(len(self.files()), 61)
+        children = [path for path in self.files() if f".{process.pid}." not in path]
+        self.assertEqual([len(Recorded(path).named("in the child")) for path in children], [1] * 60)
 
     def test_and_the_workers_of_its_loader_have_a_file_each(self):
         process = self.start(TRAINING + LOADER)

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import multiprocessing.util
+import os
 import threading
-from typing import Any
+from typing import Any, NoReturn
 
 from telltale._inject.telltale_attachment import Attachment
 from telltale._inject.telltale_say import say
@@ -70,6 +72,7 @@ def after_torch(values: dict[str, Any]) -> None:
         return
     _recording = recording
     atexit.register(_stop)
+    _stop_at_hasty_exit()
     # Children that multiprocessing forks leave without a word to atexit, but not without one to multiprocessing.
     multiprocessing.util.register_after_fork(recording, _stop_with_child)
     if told.seconds:
@@ -85,6 +88,18 @@ def _stop_after(seconds: float) -> None:
 
 def _stop_with_child(_: Any) -> None:
     multiprocessing.util.Finalize(None, _stop, exitpriority=0)
+
+
+def _stop_at_hasty_exit() -> None:
+    """``os._exit()`` says nothing to atexit; what was recorded last would be lost with it."""
+    leave = os._exit
+
+    @functools.wraps(leave)
+    def leaving(*arguments: Any, **named: Any) -> NoReturn:
+        _stop()
+        leave(*arguments, **named)
+
+    os._exit = leaving
 
 
 def _stop() -> None:
