@@ -70,6 +70,18 @@ class Build(unittest.TestCase):
         self.assertRegex(self.reason(CXX=str(compiler)),
                          r"^it does not compile against PyTorch \S+: x.cpp:1:1: error: no such thing$")
 
+    def test_does_without_what_a_torch_of_the_future_may_not_have(self):
+        compiler = self.folder / "c++-of-the-future"
+        compiler.write_text('#!/bin/sh\ncase "$*" in *--version*|*WITHOUT_PROFILER_MARK*) exec c++ "$@";; esac\n'
+                            'echo "observer.h:1:1: error: no such class" >&2; exit 1\n')
+        compiler.chmod(0o755)
+        code = ("import telltale.torch, torch\n"
+                "with telltale.torch.profile() as profile: torch.ones(2)\n"
+                "print(profile.events()[0].name, len(profile.cycles))")
+        done = subprocess.run([sys.executable, "-c", code], env=dict(self.environment, CXX=str(compiler)),
+                              capture_output=True, text=True)
+        self.assertEqual(done.stdout, "aten::ones 1\n", done.stderr)
+
     def test_says_that_nothing_can_be_written(self):
         place = self.folder / "file"
         place.write_text("")

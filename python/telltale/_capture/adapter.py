@@ -117,7 +117,7 @@ def _cuda_headers(torch: TorchPlace) -> list[Path]:
 
 
 def _commands(compiler: list[str], torch: TorchPlace) -> list[list[str]]:
-    """With CUDA's allocator, where that is there, and without it."""
+    """With CUDA's allocator, where that is there, and without it; then without what depends most on the version."""
     lib = _PACKAGE / "lib"
     common = [*compiler, *_FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.has_new_strings())}"]
     common += [f"-I{torch.folder / 'include'}", f"-I{_PACKAGE / 'include'}", str(_PACKAGE / "sources" / "adapter.cpp")]
@@ -125,7 +125,8 @@ def _commands(compiler: list[str], torch: TorchPlace) -> list[list[str]]:
     common += [f"-L{lib}", f"-Wl,-rpath,{lib}", "-ltelltale"]
     headers = _cuda_headers(torch) if torch.has_cuda() else []
     with_cuda = [[*common, "-DTELLTALE_WITH_CUDA", f"-I{headers[0]}", "-lc10_cuda"]] if headers else []
-    return [*with_cuda, common]
+    choices = [*with_cuda, common]
+    return [*choices, *([*choice, "-DTELLTALE_WITHOUT_PROFILER_MARK"] for choice in choices)]
 
 
 def _key(compiler: list[str], torch: TorchPlace, attempts: list[list[str]]) -> str:
