@@ -119,7 +119,7 @@ FAULTS = [
     Planted("student", "a Python loop over parameters", ("python_overhead", "loop_indexing"),
             ("theirs.data =", "for theirs, ours", "update("), ("--steps", "40")),
     Planted("surface", "float64 without need", ("slow_host_types",), (), ("--steps", "30")),
-    Planted("physics", "a chain of elementwise operators", ("unfused_elementwise", "compile_candidate"), (), ("--steps", "40")),
+    Planted("physics", "a chain of elementwise operators", ("unfused_host_chains",), (), ("--steps", "40")),
     Planted("ratings", "workers that start anew in each epoch", ("loader_restarts",), (), ("--epochs", "8")),
     Planted("two_ranks", "a rank that waits for the other", ("exposed_communication", "waiting_for_ranks", *WAITING), (),
             ("--steps", "40")),
