@@ -13,6 +13,9 @@ namespace {
 // A processor counts as free from this share on: nothing keeps one idle altogether.
 constexpr double kFreeShare = 0.75;
 
+// No machine is so busy for long.
+constexpr double kLeastShare = 0.05;
+
 double whole_processors(double processors) { return std::floor(processors + 1 - kFreeShare); }
 
 std::optional<double> mean_of(const std::vector<CounterSummary>& counters, std::string_view name) {
@@ -49,7 +52,9 @@ std::optional<HostThreads> host_threads(const Facts& facts) {
   const std::optional<double> busy = mean_of(load, "processors busy"), own = mean_of(load, "process processors");
   if (!busy) return host;
   host.idle = std::max(0.0, *processors - *busy);
-  if (own) host.by_others = std::max(0.0, *busy - *own);
+  if (!own) return host;
+  host.by_others = std::max(0.0, *busy - *own);
+  host.share_of_thread = std::clamp((*own - host.by_workers) / *threads, kLeastShare, 1.0);
   return host;
 }
 

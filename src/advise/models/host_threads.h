@@ -14,6 +14,9 @@ struct HostThreads {
   double by_workers = 0;  // and the program's own workers that load data
   double idle = 0;        // processors that nobody keeps busy; all but the threads where that was not measured
 
+  // Of a processor's time, what a thread gets that always wants to run, as those do that wait without sleeping.
+  double share_of_thread = 1;
+
   // As many as have a processor to themselves beside what others do, at least one.
   double useful_at_most() const;
   // The present ones and those that idle processors could run.
