@@ -45,6 +45,26 @@ class LivingOn {
   Nanoseconds taken_ = 0;  // as recorded
 };
 
+// How often a step of the whole run starts workers that could have lived on. The recorder counts iterators in pauses
+// too; a program that ended all at once did not tell how many.
+std::optional<double> starts_per_step(const Facts& facts, std::size_t recorded) {
+  std::int64_t starts = 0, steps = 0;
+  for (const LoaderSetup& setup : loader_setups(facts.trace))
+    if (setup.workers > 0 && !setup.persistent_workers) starts += setup.iterators - 1;
+  for (const StepSpan& step : all_steps(facts.diagnosis.timing)) steps = std::max(steps, step.index + 1);
+  if (starts < static_cast<std::int64_t>(recorded) || steps == 0) return {};
+  return static_cast<double>(starts) / static_cast<double>(steps);
+}
+
+// What steps save that have as many starts as those of the whole run, in time of the recorded step.
+Nanoseconds saved_in_whole_run(const Facts& facts, Nanoseconds saved, std::size_t recorded) {
+  const std::optional<double> per_step = starts_per_step(facts, recorded);
+  if (!per_step) return saved;
+  const double start = static_cast<double>(saved) * facts.steps() / static_cast<double>(recorded);
+  const double others = static_cast<double>(facts.step - saved), starts = start * *per_step;
+  return static_cast<Nanoseconds>(static_cast<double>(facts.step) * starts / std::max(1.0, others + starts));
+}
+
 std::vector<Finding> find(const Facts& facts) {
   const DataLoading loading = data_loading(facts);
   if (loading.seams.empty() || !loading.setup || loading.setup->persistent_workers) return {};
@@ -57,7 +77,7 @@ std::vector<Finding> find(const Facts& facts) {
     for (const EventId call : seam.between) replay.shorten(call, 0);
     replay.shorten(seam.first_call, std::max(usual, loading.batch_takes.value_or(0)));
   }
-  const Nanoseconds saved = replay.saved();
+  const Nanoseconds saved = saved_in_whole_run(facts, replay.saved(), starts.size());
   if (saved <= 0) return {};
   Finding finding;
   finding.title = "Each epoch starts its workers anew";
@@ -89,7 +109,8 @@ Rule rules::loader_restarts() {
        .needs = "Telltale's recorder.",
        .saving =
            "The steps are replayed without the starts, with epochs that end as fast as a batch usually comes, and "
-           "with first batches that come after as long as a worker needs for one, or as batches usually do.",
+           "with first batches that come after as long as a worker needs for one, or as batches usually do. Starts "
+           "count as often as the whole run has them, as far as it told.",
        .held = "Not measured yet.",
        .fixes = {"persistent_workers"}},
       find};
