@@ -27,10 +27,45 @@ EventId function_that_takes_the_time(const Trace& trace, EventId function) {
   return taking;
 }
 
+// Whether most of it is torch.save().
+bool saves_tensors(const Facts& facts, const std::vector<EventId>& calls) {
+  const Trace& trace = facts.trace;
+  const std::vector<bool> is_saving =
+      names_where(trace, [](std::string_view name) { return name.contains("torch/serialization.py("); });
+  Nanoseconds all = 0, saving = 0;
+  for (const EventId call : calls) {
+    all += trace.events.duration[call];
+    const EventId end = subtree_end(trace, call);
+    for (EventId event = call; event < end;) {
+      const bool saves = is_saving[trace.events.name[event]];
+      if (saves) saving += trace.events.duration[event];
+      event = saves ? subtree_end(trace, event) : event + 1;
+    }
+  }
+  return 2 * saving > all;
+}
+
 // Of what logging in each step costs, logging in every twentieth one saves all but a twentieth.
 constexpr int kStepsBetweenLogs = 20;
 constexpr double kSavedByLoggingLess = 1 - 1.0 / kStepsBetweenLogs;
 constexpr double kUncertainty = 0.3;
+
+Fix fix_of_logs(const Facts& facts) {
+  return {"log_less",
+          fmt::format("Log only every {}th step or so, or {}.", kStepsBetweenLogs,
+                      facts.diagnosis.breakdown.has_device ? "collect the values on the GPU and write them later"
+                                                           : "write on another thread while the next step runs"),
+          fmt::format("- log({0}.item())\n+ if step % {1} == 0:\n+     log({0}.item())",
+                      facts.trains ? "loss" : "score", kStepsBetweenLogs)};
+}
+
+Fix fix_of_saves() {
+  return {
+      "log_less",
+      fmt::format("Save only every {}th step, or far less often; or copy the state, and save it on another thread.",
+                  kStepsBetweenLogs),
+      fmt::format("- torch.save(state, path)\n+ if step % {} == 0:\n+     torch.save(state, path)", kStepsBetweenLogs)};
+}
 
 std::vector<Finding> find(const Facts& facts) {
   std::vector<EventId> calls = facts.log_calls();
@@ -44,20 +79,19 @@ std::vector<Finding> find(const Facts& facts) {
                            [&](EventId call) { return facts.trace.events.duration[call]; });
   const bool has_device = facts.diagnosis.breakdown.has_device;
   Finding finding;
-  finding.title = fmt::format("The {} waits while the step writes its logs", has_device ? "GPU" : "computation");
-  finding.explanation = fmt::format("Printing, writing and saving{} {} per recorded step.",
-                                    has_device ? ", along with reading the values from the GPU, takes" : " take",
+  const bool saves = saves_tensors(facts, calls);
+  finding.title = fmt::format("The {} waits while the step {}", has_device ? "GPU" : "computation",
+                              saves ? "saves its state" : "writes its logs");
+  finding.explanation = fmt::format("{}{} {} per recorded step.", saves ? "Saving" : "Printing, writing and saving",
+                                    has_device ? ", along with reading the values from the GPU, takes"
+                                    : saves    ? " takes"
+                                               : " take",
                                     format_time(time_in(facts, calls)));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.confidence = Confidence::kMedium;
   finding.evidence = calls;
   finding.source = source_line(facts.trace, function_that_takes_the_time(facts.trace, calls.front()));
-  finding.fix = {"log_less",
-                 fmt::format("Log only every {}th step or so, or {}.", kStepsBetweenLogs,
-                             has_device ? "collect the values on the GPU and write them later"
-                                        : "write on another thread while the next step runs"),
-                 fmt::format("- log({0}.item())\n+ if step % {1} == 0:\n+     log({0}.item())",
-                             facts.trains ? "loss" : "score", kStepsBetweenLogs)};
+  finding.fix = saves ? fix_of_saves() : fix_of_logs(facts);
   return {finding};
 }
 
