@@ -30,7 +30,7 @@ constexpr double kLeastDividedFlops = 500'000;
 // 12, products and additions that take 7 to 350 µs on one thread took 16 to 48 ms on two.
 constexpr double kSlice = 2'000'000;
 // A mended program still shares its processors.
-constexpr double kUncertainty = 0.25, kUncertaintyBesideOthers = 0.5;
+constexpr double kUncertainty = 0.25, kUncertaintyBesideOthers = 0.7;
 
 bool is_convolution(std::string_view name) { return name.contains("conv"); }
 
@@ -184,9 +184,9 @@ Rule rules::many_threads() {
            HostTimes::kTypicalBytes / 1e9),
        .held =
            "Fitted on single operators. A network of 123 divided operators with 16 threads on 2 processors, recorded "
-           "while others kept one of them busy, was promised 60 % (30 to 90); on an idle machine it gained 68. Four "
-           "programs with a thread for each of 2 processors, at a load of 9 to 15, were promised 56, 73, 52 and 18 "
-           "%; with one thread their whole runs, start-up included, took 79, 70, 35 and 29 % less.",
+           "while others kept one of them busy, was promised 60 % (18 to 100); on an idle machine it gained 68. Six "
+           "programs with a thread for each of 2 processors, at a load of 8 to 15, were promised 83, 73, 73, 56, 52 "
+           "and 18 %; with one thread their whole runs, start-up included, took 71, 70, 21, 79, 35 and 29 % less.",
        .fixes = {"threads"}},
       find};
 }
