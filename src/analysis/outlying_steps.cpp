@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "analysis/robust_statistics.h"
 
@@ -31,28 +32,41 @@ std::vector<std::size_t> far_steps(std::span<const Nanoseconds> durations) {
   return far;
 }
 
-// Whether so many steps lie between any two of them, and not more before the first and behind the last.
-bool come_at_equal_distances(std::span<const std::size_t> places, std::size_t begin, std::size_t end) {
+// Whether so many steps lie between any two of them, and not more before the first and behind the last. Of those from
+// `begin` on; there may be none at places whose steps are not known.
+bool come_at_equal_distances(std::span<const std::size_t> places, std::span<const std::int64_t> numbers,
+                             std::size_t begin) {
   if (places.size() < 2) return false;
-  const std::size_t distance = places[1] - places[0];
+  std::int64_t distance = numbers[places[1]] - numbers[places[0]];
   for (std::size_t i = 2; i < places.size(); ++i)
-    if (places[i] - places[i - 1] != distance) return false;
-  return places.front() - begin <= distance && end - places.back() <= distance;
+    distance = std::min(distance, numbers[places[i]] - numbers[places[i - 1]]);
+  const std::int64_t first = numbers[places.front()];
+  auto next = places.begin();
+  for (std::size_t i = begin; i < numbers.size(); ++i) {
+    const bool is_one = next != places.end() && *next == i;
+    if (is_one) ++next;
+    const bool may_be_none = i == begin && first - numbers[i] == distance;
+    if (is_one != ((numbers[i] - first) % distance == 0) && !may_be_none) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-std::vector<bool> outliers_among(std::span<const Nanoseconds> durations) {
+std::vector<bool> outliers_among(std::span<const Nanoseconds> durations, std::span<const std::int64_t> numbers) {
   std::vector<bool> is_outlier(durations.size());
   if (durations.size() < kLeastSteps) return is_outlier;
+  std::vector<std::int64_t> places(durations.size());
+  std::iota(places.begin(), places.end(), 0);
+  if (numbers.empty()) numbers = places;
   const std::vector<std::size_t> far = far_steps(durations);
-  if (come_at_equal_distances(far, 0, durations.size())) return is_outlier;
+  if (come_at_equal_distances(far, numbers, 0)) return is_outlier;
   std::size_t first = 0;
   while (first < far.size() && far[first] == first) ++first;
   for (std::size_t i = 0; i < std::min(first, durations.size() / kMostAtBeginning); ++i) is_outlier[i] = true;
   const std::span later = std::span(far).subspan(first);
   const bool is_rare = later.size() <= std::max<std::size_t>(1, durations.size() / kMostElsewhere);
-  if (is_rare && !come_at_equal_distances(later, first, durations.size()))
+  if (is_rare && !come_at_equal_distances(later, numbers, first))
     for (const std::size_t place : later) is_outlier[place] = true;
   return is_outlier;
 }

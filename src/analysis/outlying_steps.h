@@ -6,10 +6,12 @@
 // normal values). Such steps are outliers
 //   - at the beginning: up to a third of all steps, the first ones first;
 //   - elsewhere: when they are at most a fifth of all steps (of a few steps, one), and do not come at equal distances.
-// What comes at equal distances, such as a checkpoint every tenth step, or more often, is how the program runs.
+// What comes at equal distances, such as a checkpoint every tenth step, or more often, is how the program runs. Steps
+// that were not recorded count for distances.
 // With fewer than three steps nobody knows which of them is usual.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -17,7 +19,8 @@
 
 namespace telltale {
 
-// For each step, in the order in which they ran, whether it is an outlier. O(n).
-std::vector<bool> outliers_among(std::span<const Nanoseconds> durations);
+// For each step, in the order in which they ran, whether it is an outlier. `numbers`: of the steps, ascending; none
+// where they follow each other. O(n).
+std::vector<bool> outliers_among(std::span<const Nanoseconds> durations, std::span<const std::int64_t> numbers = {});
 
 }  // namespace telltale

@@ -39,6 +39,17 @@ TEST(Outliers, are_not_what_comes_at_equal_distances) {
   EXPECT_EQ(outliers({50, 10, 10, 10, 50, 10, 10, 10}), Places{});
 }
 
+TEST(Outliers, are_not_what_comes_at_equal_distances_of_which_some_steps_are_not_recorded) {
+  // Steps 4, 9 and 24 are long; 14 and 19 were not recorded.
+  const std::vector<Nanoseconds> durations = {10, 10, 10, 10, 50, 10, 10, 10, 10, 50, 10, 10, 10, 50, 10};
+  const std::vector<std::int64_t> numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 23, 24, 25};
+  EXPECT_EQ(outliers_among(durations, numbers), std::vector<bool>(15, false));
+  // Were 14 recorded, it would not be long.
+  const std::vector<std::int64_t> others = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 14, 23, 24, 25};
+  EXPECT_EQ(outliers_among(durations, others)[4], true);
+  EXPECT_EQ(outliers(durations), (Places{4, 9, 13}));
+}
+
 TEST(Outliers, may_come_before_what_comes_at_equal_distances) {
   EXPECT_EQ(outliers({500, 10, 10, 10, 50, 10, 10, 10, 10, 50, 10, 10, 10, 10, 50, 10}), Places{0});
 }

@@ -127,12 +127,15 @@ void keep_starts_of_epochs(const Trace& trace, std::vector<StepSpan>& steps) {
 
 void find_outliers(const Trace& trace, std::vector<StepSpan>& steps) {
   std::vector<Nanoseconds> durations;
+  std::vector<std::int64_t> numbers;
   std::vector<Interval> on_host;
   for (const StepSpan& step : steps) {
     durations.push_back(step.duration());
+    numbers.push_back(step.index);
     on_host.push_back(step.host);
   }
-  const std::vector<bool> is_outlier = outliers_among(durations), compiles = compiling_steps(trace, on_host);
+  if (!std::ranges::is_sorted(numbers, std::ranges::less_equal())) numbers.clear();
+  const std::vector<bool> is_outlier = outliers_among(durations, numbers), compiles = compiling_steps(trace, on_host);
   const bool recompiles = keeps_compiling(compiles);
   for (std::size_t i = 0; i < steps.size(); ++i) steps[i].is_outlier = is_outlier[i] && !(recompiles && compiles[i]);
   if (is_stub(steps.back(), std::span(steps).first(steps.size() - 1))) steps.back().is_outlier = true;

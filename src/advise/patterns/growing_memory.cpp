@@ -36,7 +36,12 @@ bool fills_memory_soon(const Facts& facts, DeviceId device, double growth) {
   return steps && *steps * static_cast<double>(facts.step) <= kMostHoursToEnd * 3600e9;
 }
 
-double count_of_steps(const Facts& facts) { return static_cast<double>(all_steps(facts.diagnosis.timing).size()); }
+// With those between them that the recorder left out.
+double count_of_steps(const Facts& facts) {
+  const std::vector<StepSpan> steps = all_steps(facts.diagnosis.timing);
+  const auto recorded = static_cast<double>(steps.size());
+  return std::max(recorded, static_cast<double>(steps.back().index - steps.front().index + 1));
+}
 
 bool matters(const Facts& facts, DeviceId device, double growth) {
   if (growth >= kLeastMebibytesPerStep * kMebibyte) return true;

@@ -170,6 +170,15 @@ TEST(MemoryLeakRule, takes_resident_memory_that_rises_steadily_as_a_hint) {
       "more steps. What takes it was not recorded.");
 }
 
+TEST(MemoryLeakRule, counts_steps_that_the_recorder_left_out) {
+  Trace trace = growing_process_of_20_mebibytes();
+  for (Step& step : trace.steps)
+    if (step.index >= 6) step.index += 60;
+  const std::vector<Finding> findings = findings_of(trace, "memory_leak");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].title, "The process grows by 3.33 MiB per step");  // 240 MiB in 72 steps
+}
+
 TEST(MemoryLeakRule, is_silent_about_processes_that_warm_up_or_give_memory_back) {
   EXPECT_TRUE(
       findings_of(process_of({600, 700, 800, 900, 1000, 1100, 1200, 1201, 1202, 1203, 1203, 1203}), "memory_leak")
