@@ -54,7 +54,7 @@ std::string print_diagnosis(const Recorded& recorded) {
   }
   const auto printed = print("\n" + answer->terminal(output_style(descriptor)), descriptor);
   if (!printed) say(to_string(printed.error()));
-  return recording_cost_text(answer->diagnosis);
+  return recording_cost_text(answer->diagnosis, *answer->trace);
 }
 
 std::string size_of(const Recording& recording) {

@@ -14,6 +14,7 @@
 #include "advise/rule_info.h"
 #include "base/amounts.h"
 #include "report/text_width.h"
+#include "trace/unrecorded_steps.h"
 
 namespace telltale {
 namespace {
@@ -73,9 +74,16 @@ std::string range_text(Nanoseconds low, Nanoseconds high) {
 }
 
 // "20 % slower", or "no slower".
-std::string slowdown_text(const Diagnosis& diagnosis) {
-  const double slowdown = diagnosis.slowdown_percent();
-  return slowdown < kWorthSaying ? "no slower" : format_percent(slowdown) + " slower";
+std::string slower_text(double percent) {
+  return percent < kWorthSaying ? "no slower" : format_percent(percent) + " slower";
+}
+std::string slowdown_text(const Diagnosis& diagnosis) { return slower_text(diagnosis.slowdown_percent()); }
+
+double paused_steps(const Trace& trace) {
+  double steps = 0;
+  for (const UnrecordedStretch& stretch : unrecorded_steps(trace))
+    if (stretch.when == Unrecorded::kPaused) steps += static_cast<double>(stretch.took.size());
+  return steps;
 }
 
 // The unobserved step, and what is known of it: "about 48.5 ms unprofiled (44.1 to 52.0 ms; 58.0 ms as recorded:
@@ -340,12 +348,16 @@ Headline headline(const Diagnosis& diagnosis) {
                                         : host_sentence(diagnosis)};
 }
 
-std::string recording_cost_text(const Diagnosis& diagnosis) {
+std::string recording_cost_text(const Diagnosis& diagnosis, const Trace& trace) {
   if (!diagnosis.is_about_steps || diagnosis.recorded_ns <= 0) return {};
   if (diagnosis.unobserved_source != UnobservedSource::kMeasured)
     return "what recording cost was not measured: too few steps ran unrecorded";
-  return fmt::format("recording made steps {} than the {} that ran unrecorded", slowdown_text(diagnosis),
-                     format_count(diagnosis.unrecorded_steps));
+  const std::string text = fmt::format("recording made steps {} than the {} that ran unrecorded",
+                                       slowdown_text(diagnosis), format_count(diagnosis.unrecorded_steps));
+  const auto recorded = static_cast<double>(trace.steps.size()), paused = paused_steps(trace);
+  if (paused == 0) return text;
+  return text + fmt::format(", and the {} together {}", counted(recorded + paused, "step"),
+                            slower_text(diagnosis.slowdown_percent() * recorded / (recorded + paused)));
 }
 
 std::string headline_text(const Diagnosis& diagnosis) {

@@ -29,9 +29,9 @@ struct Headline {
 Headline headline(const Diagnosis& diagnosis);
 std::string headline_text(const Diagnosis& diagnosis);  // both, on one line
 
-// "recording made steps 23 % slower than the 12 that ran unrecorded", for a line of its own; empty where the
-// diagnosis is not about steps.
-std::string recording_cost_text(const Diagnosis& diagnosis);
+// "recording made steps 23 % slower than the 12 that ran unrecorded", for a line of its own and, where the recorder
+// paused, how much slower it made all steps of the trace together; empty where the diagnosis is not about steps.
+std::string recording_cost_text(const Diagnosis& diagnosis, const Trace& trace);
 
 // What the bar of the breakdown divides: "a step of 58.0 ms, as recorded".
 std::string breakdown_caption(const Diagnosis& diagnosis);

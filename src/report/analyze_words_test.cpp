@@ -6,6 +6,7 @@
 #include "analysis/trace_info.h"
 #include "base/amounts.h"
 #include "report/testing/sample_diagnosis.h"
+#include "trace/unrecorded_steps.h"
 
 namespace telltale {
 namespace {
@@ -124,13 +125,22 @@ TEST(Headline, promises_no_measurement_of_our_own_recorder_where_there_was_none)
 
 TEST(RecordingCost, is_how_much_slower_steps_are_than_unrecorded_ones) {
   Diagnosis diagnosis = sample_diagnosis().diagnosis;
-  EXPECT_EQ(recording_cost_text(diagnosis), "what recording cost was not measured: too few steps ran unrecorded");
+  Trace trace;
+  EXPECT_EQ(recording_cost_text(diagnosis, trace),
+            "what recording cost was not measured: too few steps ran unrecorded");
   diagnosis.unobserved_source = UnobservedSource::kMeasured;
   diagnosis.unrecorded_steps = 12;
   // 58.0 / 48.5 is 1.196.
-  EXPECT_EQ(recording_cost_text(diagnosis), "recording made steps 20 % slower than the 12 that ran unrecorded");
+  EXPECT_EQ(recording_cost_text(diagnosis, trace), "recording made steps 20 % slower than the 12 that ran unrecorded");
+  // Three steps of twelve are slower by 19.6 %: 4.9 % of all.
+  trace.steps.resize(3);
+  trace.metadata.emplace_back(kUnrecordedSteps, R"([{"when": "paused", "took_ns": [1, 2, 3, 4, 5]},
+                                                    {"when": "after", "took_ns": [1, 2]},
+                                                    {"when": "paused", "took_ns": [1, 2, 3, 4]}])");
+  EXPECT_EQ(recording_cost_text(diagnosis, trace),
+            "recording made steps 20 % slower than the 12 that ran unrecorded, and the 12 steps together 4.9 % slower");
   diagnosis.is_about_steps = false;
-  EXPECT_EQ(recording_cost_text(diagnosis), "");
+  EXPECT_EQ(recording_cost_text(diagnosis, trace), "");
 }
 
 TEST(LookText, says_which_rules_could_not_look_and_what_lets_them) {
