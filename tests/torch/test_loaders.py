@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 from recorded import Recorded
 from telltale._capture import Recording, Wanted
+from telltale._capture.batch_duty import BatchDuty
 from telltale._capture.loader_work import busy_lines, gathered
 from torch.utils.data import DataLoader
 
@@ -60,6 +61,36 @@ class Samples(unittest.TestCase):
         self.assertGreater(len(told["lines"]), 5)
 
 
+class Duty(unittest.TestCase):
+    @staticmethod
+    def recorded(batches, took_ns, dear):
+        """Which batches are recorded in full, where that makes them take `dear` times as long."""
+        duty, found = BatchDuty(), []
+        for batch in range(batches):
+            if duty.is_recorded:
+                found.append(batch)
+            duty.end_batch(int(took_ns(batch) * (dear if duty.is_recorded else 1)))
+        return found
+
+    def test_batches_that_recording_does_not_slow_down_are_recorded_but_for_two_of_sixteen(self):
+        self.assertEqual(self.recorded(40, lambda _: 1_000_000, 1.04),
+                         [batch for batch in range(40) if batch % 16 not in (2, 3)])
+
+    def test_of_batches_that_it_makes_slower_one_of_many_is_recorded(self):
+        # The first two, the second of which is compared with the third.
+        self.assertEqual(self.recorded(200, lambda _: 1_000_000, 1.5), [0, 1, 64, 128, 192])
+
+    def test_the_first_batch_does_not_count(self):
+        slow_first = lambda batch: 90_000_000 if batch == 0 else 1_000_000
+        self.assertEqual(self.recorded(100, slow_first, 1.0), [batch for batch in range(100) if batch % 16 not in (2, 3)])
+
+    def test_single_slow_batches_change_it_for_a_while_at_most(self):
+        # The second batch looks dear beside the third and the fourth, until others are recorded.
+        found = self.recorded(200, lambda batch: 5_000_000 if batch == 1 else 1_000_000, 1.0)
+        self.assertEqual(found[:4], [0, 1, 64, 128])
+        self.assertEqual(found[4:], [batch for batch in range(129, 200) if batch % 16 not in (2, 3)])
+
+
 class Processes(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -93,6 +124,27 @@ class Processes(unittest.TestCase):
         self.assertEqual(header["loader_work"]["batches"], 9)
         self.assertGreaterEqual(header["loader_work"]["took_ns"], 9 * 2 * 2_000_000)
         self.assertNotIn("worker_lines", header)
+
+
+    def test_a_worker_records_operators_of_chosen_batches_alone(self):
+        program = PROGRAM.replace("config = {", """
+from telltale._capture.batch_duty import BatchDuty
+def end_batch(duty, processor_ns):
+    duty.is_recorded = False
+    return False
+BatchDuty.end_batch = end_batch
+config = {"pauses": True, """).replace("return torch.ones(4)", "return torch.ones(4).neg()")
+        for pauses, batches in (("True", 1), ("False", 3)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "run.%p.tell")
+                words = [sys.executable, "-c", program.replace('"pauses": True', f'"pauses": {pauses}'), path, folder, "1"]
+                with subprocess.Popen(words) as child:
+                    self.assertEqual(child.wait(120), 0)
+                workers = [Recorded(name) for name in glob.glob(os.path.join(folder, "*.tell"))
+                           if not name.endswith(f".{child.pid}.tell")]
+            self.assertEqual(len(workers), 3)
+            for worker in workers:  # each makes three batches of two
+                self.assertEqual(len(worker.named("aten::neg")), 2 * batches)
 
 
 class InProcess(unittest.TestCase):

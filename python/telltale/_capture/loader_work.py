@@ -3,6 +3,8 @@ itself, and `worker_lines`, of those that its worker processes make.
 
 A worker leaves a summary for its parent in the folder for marks, about once a second and at its end; the parent gathers
 those of its children before its recording ends. So the file of the parent tells of both, and docs/record.md how.
+
+A worker has no steps, between which a recording pauses: its batches are recorded in full as batch_duty.py says.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from telltale import _recorder
+from telltale._capture.batch_duty import BatchDuty
 from telltale._capture.source import Wanted
 from telltale._inject.telltale_attachment import WORKER, Attachment
 
@@ -71,6 +74,7 @@ class Work:
         self.pid = os.getpid()
         self.batches = self.took_ns = self.processor_ns = 0
         self.told_ns = time.perf_counter_ns()
+        self.duty = BatchDuty()
         self._outside = outside
 
     def add(self, took_ns: int, processor_ns: int) -> None:
@@ -113,6 +117,8 @@ class LoaderWorkWatch:
     stops_for_pauses = False
 
     def __init__(self) -> None:
+        # Leaves what is dear out of a worker's recording for a while, or takes it in again; where that may be done.
+        self.toggle: Callable[[bool], None] | None = None
         self._attachment = Attachment({})
         self._fetches: list[tuple[Any, Any]] = []
         self._work: Work | None = None
@@ -172,12 +178,20 @@ class LoaderWorkWatch:
                 if worker is not None:
                     _recorder.metadata(WORKER_PAIR, str(worker))
             work.add(took_ns, processor_ns)
+            self._prepare_next_batch(work, processor_ns)
             now = time.perf_counter_ns()
             if now - work.told_ns >= _PERIOD_NS:
                 work.told_ns = now
                 self._leave_summary(work)
         except Exception:  # nothing of ours may break the user's program
             pass
+
+    def _prepare_next_batch(self, work: Work, processor_ns: int) -> None:
+        if self.toggle is None or self._worker() is None:
+            return
+        was_recorded = work.duty.is_recorded
+        if work.duty.end_batch(processor_ns) != was_recorded:
+            self.toggle(not was_recorded)
 
     def _leave_summary(self, work: Work) -> None:
         worker = self._worker()

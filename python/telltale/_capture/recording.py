@@ -112,6 +112,9 @@ class Recording:
             "on_toggle": self._follow,
         }
         self._sources = [source() for source in SOURCES]
+        for source in self._sources:
+            if isinstance(source, LoaderWorkWatch) and pauses:
+                source.toggle = self._toggle_all_but_samples
         self._is_started = False
 
     def prepare(self) -> None:
@@ -149,6 +152,10 @@ class Recording:
                     source.start(self.wanted)
                 else:
                     source.stop()
+
+    def _toggle_all_but_samples(self, is_on: bool) -> None:
+        self.toggle_operators(is_on)
+        self._follow(is_on)
 
     def stop(self) -> dict[str, int]:
         """The file is complete when it returns; how much was recorded and lost."""
