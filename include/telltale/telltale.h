@@ -303,8 +303,8 @@ typedef struct telltale_options {
   int32_t flight_signal;      /* dump when the process gets this signal, such as SIGUSR2; 0: none */
   uint32_t quiet;             /* not 0: say nothing on standard error when something was lost */
   /* Not 0: steps are left unrecorded and timed, so that an analysis can tell what recording costs. Without a schedule
-   * six of the first 120 are, from the 23rd on, and 96 of each 120 after that; with one, the file of a cycle stays open
-   * for some steps after its last. */
+   * that is six of each 31, and as many more as it takes for the program to be hardly slower than without the recorder;
+   * with one, the file of a cycle stays open for some steps after its last. */
   uint32_t pauses;
   telltale_toggled on_toggle; /* called by step() before it stops recording steps, and after it began to again */
 } telltale_options;

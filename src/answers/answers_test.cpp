@@ -79,7 +79,7 @@ TEST(Analyze, takes_steps_around_a_pause_as_following_each_other_and_says_so) {
   // The first step of a pause does not count.
   EXPECT_EQ(answer->diagnosis.unobserved_ns, 2'000'000);
   EXPECT_EQ(answer->diagnosis.unrecorded_steps, 3);
-  EXPECT_EQ(lines_with(answer->terminal(kStyle), "The recorder paused for 4 steps, which show what recording costs"),
+  EXPECT_EQ(lines_with(answer->terminal(kStyle), "The recorder left 4 of 10 steps out, so that recording costs little"),
             1);
 }
 

@@ -86,6 +86,7 @@ void ActiveSession::forget_last_session() {
   step_ = 0;
   first_recorded_ = 0;
   is_in_tail_ = is_paused_ = false;
+  pause_plan_ = {};
   paused_.clear();
   unrecorded_steps.clear();
   ready_path_[0] = '\0';
@@ -230,19 +231,19 @@ telltale_status ActiveSession::stop(tell::EndReason reason) {
 telltale_status ActiveSession::step() {
   Lock lock(mutex_);
   if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
-  end_step();
+  const std::int64_t took_ns = end_step();
   ++step_;
   telltale_status status = TELLTALE_STATUS_OK;
   if (settings_.has_schedule || !settings_.pauses)
     status = change_to(telltale_schedule_action(settings_.schedule_or_null(), step_));
-  else if (PausedSteps::includes(step_) != is_paused_)
+  else if (pause_plan_.end_step(took_ns) == is_paused_)
     change_pause();
   begin_step();
   return status;
 }
 
-// Records the step that ends now, or keeps what it took.
-void ActiveSession::end_step() {
+// Records the step that ends now, or keeps what it took, which it returns.
+std::int64_t ActiveSession::end_step() {
   const std::int64_t took_ns = clock_ns(CLOCK_MONOTONIC) - step_start_ns_;
   const std::uint64_t took = ticks_now() - step_start_;
   if (is_paused_) {
@@ -260,6 +261,7 @@ void ActiveSession::end_step() {
     writer.ask_for_dump();
     pool.wake_writer();
   }
+  return took_ns;
 }
 
 void ActiveSession::change_pause() {

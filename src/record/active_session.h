@@ -6,37 +6,27 @@
 #pragma once
 
 #include "record/mutex.h"
+#include "record/pause_plan.h"
 #include "record/settings.h"
 #include "tell/layout.h"
 
 namespace telltale::record {
 
-// The steps of the pause that goes on, and when there is one.
-//
-// They come in stretches, so that a host that runs ahead of its device cannot hide what they take, and the steps
-// between are a recording of their own right. The first stretch ends early enough for a program of thirty steps to have
-// it; one of twenty is recorded as a whole. What goes on for long is seen in the first 120 steps: from then on 24 of
-// 120 are recorded, which costs a fifth.
+// The steps of the pause that goes on.
 class PausedSteps {
  public:
-  static bool includes(std::uint64_t step) {
-    if (step < kEvery) return step >= kFirst && step < kFirst + kFirstSteps;
-    return step % kEvery >= kEvery - kMost;
-  }
-
   void add(std::uint64_t start, std::uint64_t duration) {
-    if (count_ < kMost) spans_[count_++] = {start, duration};
+    if (count_ < PausePlan::kLongestPause) spans_[count_++] = {start, duration};
   }
   void clear() { count_ = 0; }
   // Records them, as annotations.
   void emit_all() const;
 
  private:
-  static constexpr std::uint64_t kEvery = 120, kFirst = 22, kFirstSteps = 6, kMost = 96;
   struct Span {
     std::uint64_t start, duration;  // ticks
   };
-  Span spans_[kMost] = {};
+  Span spans_[PausePlan::kLongestPause] = {};
   std::size_t count_ = 0;
 };
 
@@ -61,7 +51,7 @@ class ActiveSession {
   telltale_status begin_file();
   void take_records();
   void end_file(tell::EndReason reason);
-  void end_step();
+  std::int64_t end_step();
   void toggle(bool is_recording);
   void change_pause();
   void resume();
@@ -79,6 +69,7 @@ class ActiveSession {
   std::uint64_t step_ = 0;
   std::uint64_t step_start_ = 0;  // ticks
   std::int64_t step_start_ns_ = 0;
+  PausePlan pause_plan_;
   bool is_paused_ = false;
   PausedSteps paused_;               // so far
   std::int64_t first_recorded_ = 0;  // step of the present file

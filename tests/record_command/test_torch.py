@@ -78,7 +78,7 @@ class Torch(RecordTest):
 
 class OurAdapter(Torch):
     def test_records_a_whole_run(self):
-        done = self.record("--engine", "telltale", "--", sys.executable, self.script, 20)
+        done = self.record("--engine", "telltale", "--no-pauses", "--", sys.executable, self.script, 20)
         self.assertEqual((done.returncode, done.stdout), (0, "training\nsteps 20\n"), done.stderr)
         [name] = self.files("*.tell")
         self.assertRegex(name, r"^telltale_train_\d{8}-\d{6}\.tell$")
@@ -140,7 +140,7 @@ class OurAdapter(Torch):
             self.assertEqual(self.run_it(name).stdout, printed)  # without the name of a command
             answer = json.loads(self.run_it("analyze", name, "--json").stdout)
             answers.append({key: answer[key] for key in ("step", "steps", "findings", "remarks", "look")})
-        self.assertEqual(answers[0]["step"]["count"], 10)
+        self.assertEqual(answers[0]["step"]["count"], 6)  # of the first eight, two of which warm up
         for answer in answers[1:]:
             self.assertEqual(answer, answers[0])
 
@@ -163,22 +163,26 @@ class OurAdapter(Torch):
     def test_measures_a_step_on_those_that_it_leaves_out(self):
         done = self.record("--engine", "telltale", "-o", "run.tell", "--", sys.executable, self.script, 40)
         self.assertEqual(done.returncode, 0, done.stderr)
-        # Six steps of 120 are left out, from the 23rd on.
-        self.assertEqual(self.calls("run.tell", "aten::addmm"), 2 * (40 - 6))
-        self.assertEqual([step["index"] for step in self.info("run.tell")["steps"]], [*range(22), *range(28, 40)])
-        self.assertRegex(done.stderr, r"A step takes [\d.]+ ms, measured over [345] unrecorded steps")
-        self.assertRegex(done.stderr, r"telltale: recording made steps .*slower than the [345] that ran unrecorded")
-        self.assertIn("The recorder paused for 6 steps", done.stderr)
+        recorded = [step["index"] for step in self.info("run.tell")["steps"]]
+        # The first pause is for the ninth step to the fourteenth; there are others, as recording costs little or much.
+        self.assertEqual(recorded[:8], [*range(8)])
+        self.assertGreaterEqual(recorded[8], 14)
+        left_out = 40 - len(recorded)
+        self.assertEqual(self.calls("run.tell", "aten::addmm"), 2 * len(recorded))
+        self.assertRegex(done.stderr, r"A step takes [\d.]+ ms, measured over \d+ unrecorded steps")
+        self.assertRegex(done.stderr, r"telltale: recording made steps .*slower than the \d+ that ran unrecorded, "
+                                      r"and the 40 steps together .*slower")
+        self.assertIn(f"The recorder left {left_out} of 40 steps out", " ".join(done.stderr.split()))
         step, steps = self.step_of("run.tell")
-        self.assertEqual((step["unobserved_source"], step["count"]), ("measured", 40 - 6 - 2))
+        self.assertEqual((step["unobserved_source"], step["count"]), ("measured", len(recorded) - 2))
         self.assertGreater(step["unobserved_low_ns"], 10_000_000)  # so long it sleeps in each
         # The pause is no idle time: the steps around it follow each other.
-        before, after = (each for each in steps if each["index"] in (21, 28))
+        before, after = (each for each in steps if each["index"] in (7, recorded[8]))
         self.assertEqual(before["start_ns"] + before["duration_ns"], after["start_ns"])
 
         written = self.run_it("convert", "run.tell", "-o", "run.json")
         self.assertEqual(written.returncode, 0, written.stderr)
-        self.assertEqual(self.names_in_json(self.folder / "run.json").count("UnrecordedStep"), 6)
+        self.assertEqual(self.names_in_json(self.folder / "run.json").count("UnrecordedStep"), left_out)
         self.assertEqual(self.step_of("run.json")[0], step)
 
     def test_leaves_nothing_out_when_it_must_not(self):
@@ -218,7 +222,7 @@ class OurAdapter(Torch):
 
     def test_each_rank_has_its_file(self):
         script = self.write("ranks.py", RANKS)
-        done = self.record("--engine", "telltale", "-o", "run.tell", "--", sys.executable, "-m",
+        done = self.record("--engine", "telltale", "--no-pauses", "-o", "run.tell", "--", sys.executable, "-m",
                            "torch.distributed.run", "--nproc-per-node", 2, script, variables={"OMP_NUM_THREADS": 1})
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = dict(re.findall(r"  (run_\d+\.tell) .*rank (\d)", done.stderr))

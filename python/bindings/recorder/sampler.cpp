@@ -248,7 +248,11 @@ class Sampler {
       const std::int64_t wait = period_ns_ / 2 + static_cast<std::int64_t>(random >> 8) * period_ns_ / (1 << 24);
       const timespec time = {wait / 1'000'000'000, wait % 1'000'000'000};
       nanosleep(&time, nullptr);
-      if (!telltale_is_recording() || !is_wanted_.load(std::memory_order_relaxed)) continue;
+      if (!is_wanted_.load(std::memory_order_relaxed)) break;
+      if (!telltale_is_recording()) {
+        next_load = 0;  // even a short stretch of recorded steps tells of it
+        continue;
+      }
       try {
         if (with_stacks_) looker->look();
       } catch (const std::exception&) {  // no memory: a sample less

@@ -60,7 +60,8 @@ def after_torch(values: dict[str, Any]) -> None:
         schedule=told.schedule,
         memory_limit=told.memory_limit or 0,
         own_file_after_fork=True,
-        pauses=told.pauses and not told.memory,  # what is allocated in a pause may be freed behind it
+        # What is allocated in a pause may be freed behind it; and who asks for some seconds gets all of them.
+        pauses=told.pauses and not told.memory and not told.seconds,
     )
     if not any((told.schedule or {}).get(name) for name in ("skip_first", "wait", "warmup")):
         # What precedes the first step is recorded, and the first ones warm up: the analysis takes that into account.

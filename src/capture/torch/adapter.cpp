@@ -364,7 +364,11 @@ void survive_forks() {
         steps.lock();
         HostAllocator::instance().sizes().lock();
       },
-      [] { unlock_all(); }, [] { unlock_all(); });
+      [] { unlock_all(); },
+      [] {
+        unlock_all();
+        operators.follow_recording();  // a child records even where its parent pauses
+      });
   static_cast<void>(registered);
 }
 
