@@ -319,6 +319,8 @@ TELLTALE_API telltale_status telltale_start(const telltale_options* options);
 TELLTALE_API telltale_status telltale_stop(void);
 /* Ends a step and begins the next one; acts as the schedule says. */
 TELLTALE_API telltale_status telltale_step(void);
+/* What children do that are forked from now on, until the session ends. Returns what they did until now. */
+TELLTALE_API telltale_fork telltale_set_fork_mode(telltale_fork mode);
 /* Returns when everything emitted before is in the file. */
 TELLTALE_API telltale_status telltale_flush(void);
 /* Writes what the flight recorder holds. `path` may be null: the session's. Returns when the file is complete. */

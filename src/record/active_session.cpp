@@ -7,6 +7,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "record/clock.h"
 #include "record/emit.h"
@@ -291,6 +292,12 @@ telltale_status ActiveSession::flush() {
   return TELLTALE_STATUS_OK;
 }
 
+telltale_fork ActiveSession::set_fork_mode(telltale_fork mode) {
+  Lock lock(mutex_);
+  const bool recorded = std::exchange(settings_.records_in_child, mode == TELLTALE_FORK_OWN_FILE);
+  return recorded ? TELLTALE_FORK_OWN_FILE : TELLTALE_FORK_SILENT;
+}
+
 telltale_status ActiveSession::dump(const char* path) {
   if (writer.is_writer_thread()) return fail(TELLTALE_STATUS_IN_CALLBACK, "the writer's thread cannot wait for itself");
   if (path != nullptr && strlen(path) >= kMaxPath) return fail(TELLTALE_STATUS_BAD_OPTIONS, "the path is too long");
@@ -370,6 +377,7 @@ telltale_status telltale_start(const telltale_options* options) {
 }
 telltale_status telltale_stop(void) { return session.stop(telltale::tell::EndReason::kStopped); }
 telltale_status telltale_step(void) { return session.step(); }
+telltale_fork telltale_set_fork_mode(telltale_fork mode) { return session.set_fork_mode(mode); }
 telltale_status telltale_flush(void) { return session.flush(); }
 telltale_status telltale_dump(const char* path) { return session.dump(path); }
 

@@ -37,6 +37,7 @@ class ActiveSession {
   telltale_status step();
   telltale_status flush();
   telltale_status dump(const char* path);
+  telltale_fork set_fork_mode(telltale_fork mode);
   void get_statistics(telltale_statistics& statistics);
   bool is_active() const { return is_active_; }
 

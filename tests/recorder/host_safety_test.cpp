@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <stdexcept>
 #include <thread>
 
@@ -108,6 +109,27 @@ TEST_F(HostSafetyTest, threads_of_a_forked_child_that_begin_at_once_all_record) 
   EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
   for (const pid_t child : children)
     EXPECT_EQ(count_of(read_recording(path("run." + std::to_string(child) + ".tell")), "child"), 4u);
+}
+
+TEST_F(HostSafetyTest, what_forked_children_do_can_be_changed) {
+  start(TELLTALE_FORK_OWN_FILE);
+  emit_parent();
+  await_writer();
+  const auto child_has_file = [&] {
+    const pid_t child = fork();
+    if (child == 0) {
+      emit_child();
+      exit(0);
+    }
+    EXPECT_TRUE(wait_for(child).exited_with(0));
+    return std::filesystem::exists(path("run." + std::to_string(child) + ".tell"));
+  };
+  EXPECT_EQ(telltale_set_fork_mode(TELLTALE_FORK_SILENT), TELLTALE_FORK_OWN_FILE);
+  EXPECT_FALSE(child_has_file());
+  EXPECT_EQ(telltale_set_fork_mode(TELLTALE_FORK_OWN_FILE), TELLTALE_FORK_SILENT);
+  EXPECT_TRUE(child_has_file());
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
+  EXPECT_EQ(count_of(read_recording(path()), "child"), 0u);
 }
 
 TEST_F(HostSafetyTest, a_child_may_start_a_session_of_its_own) {

@@ -155,6 +155,15 @@ NB_MODULE(_recorder, m) {
   m.def("stop", &stop, "Ends the session; its file is complete then.");
   m.def("step", [] { check(telltale_step()); }, "Ends a step and begins the next one, as the session's schedule says.");
   m.def("is_recording", [] { return telltale_is_recording() != 0; }, "Whether something is recorded now.");
+  m.def(
+      "set_own_file_after_fork",
+      [](bool is_wanted) {
+        return telltale_set_fork_mode(is_wanted ? TELLTALE_FORK_OWN_FILE : TELLTALE_FORK_SILENT) ==
+               TELLTALE_FORK_OWN_FILE;
+      },
+      nb::arg("is_wanted"),
+      "Whether children that are forked from now on record to files of their own; returns what "
+      "held until now.");
   m.def("statistics", &statistics, "How much was recorded and dropped; exact after stop().");
   m.def(
       "metadata",

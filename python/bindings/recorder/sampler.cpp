@@ -214,7 +214,7 @@ class Sampler {
   // In a child the thread is gone.
   void restart_after_fork() {
     lines_.clear();
-    if (std::exchange(is_running_, false)) run();
+    if (std::exchange(is_running_, false) && telltale_is_recording()) run();
   }
 
   nb::list lines() { return lines_.as_list(); }

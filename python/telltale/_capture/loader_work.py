@@ -98,13 +98,16 @@ def gathered(summaries: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """One summary of several; a worker's lines count as much as the time that it was busy."""
     found: dict[str, Any] = {"workers": 0, "batches": 0, "took_ns": 0, "processor_ns": 0}
     time_of: Counter[Line] = Counter()
+    time_with_lines = 0  # not all workers are recorded
     for summary in summaries:
         found["workers"] += 1
         for name in ("batches", "took_ns", "processor_ns"):
             found[name] += summary[name]
+        if summary["lines"]:
+            time_with_lines += summary["took_ns"]
         for *line, share in summary["lines"]:
             time_of[tuple(line)] += share * summary["took_ns"]
-    total = max(1, found["took_ns"])
+    total = max(1, time_with_lines)
     found["lines"] = [[*line, round(spent / total, 4)] for line, spent in time_of.most_common(MOST_LINES)]
     while len(json.dumps(found)) > _PAIR_BYTES and found["lines"]:
         found["lines"].pop()
@@ -187,7 +190,7 @@ class LoaderWorkWatch:
             pass
 
     def _prepare_next_batch(self, work: Work, processor_ns: int) -> None:
-        if self.toggle is None or self._worker() is None:
+        if self.toggle is None or self._worker() is None or not _recorder.is_recording():
             return
         was_recorded = work.duty.is_recorded
         if work.duty.end_batch(processor_ns) != was_recorded:

@@ -2,6 +2,9 @@
 time in which one makes an iterator and starts its workers.
 
 What the pair holds is told in docs/record.md. No loader is kept alive for it.
+
+Workers that epoch after epoch starts anew would leave hundreds of files that tell the same, and each costs its start:
+those of a loader's first iterators are recorded. The others still tell what their batches take.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from telltale._capture.source import Wanted
 
 PAIR = "loader_workers"
 SCOPE = "DataLoader.__iter__"
+_RECORDED_ITERATORS = 2  # of each kind of loader
 _MOST = 8  # kinds of loaders that are told of: a pair holds four kilobytes
 
 
@@ -59,6 +63,15 @@ def _described(loader: Any, frame: FrameType | None) -> str:
     return json.dumps(told, separators=(",", ":"))
 
 
+def _unrecorded(make: Any, loader: Any) -> Any:
+    """Makes an iterator whose workers write no files."""
+    before = _recorder.set_own_file_after_fork(False)
+    try:
+        return make(loader)
+    finally:
+        _recorder.set_own_file_after_fork(before)
+
+
 class LoaderWatch:
     """Stands around the making of iterators while it is started."""
 
@@ -79,12 +92,12 @@ class LoaderWatch:
         def noting(loader: Any) -> Any:
             if is_compiling():
                 return make(loader)
-            self._note(loader, sys._getframe(1))
+            number = self._note(loader, sys._getframe(1))
             if not (loader.num_workers and wanted.find_steps):  # torch's own profiler has no such scope
                 return make(loader)
             _recorder.begin_scope(SCOPE)
             try:
-                return make(loader)
+                return make(loader) if number <= _RECORDED_ITERATORS else _unrecorded(make, loader)
             finally:
                 _recorder.end_scope()
 
@@ -100,14 +113,16 @@ class LoaderWatch:
         self._make = None
         self._tell()
 
-    def _note(self, loader: Any, frame: FrameType | None) -> None:
+    def _note(self, loader: Any, frame: FrameType | None) -> int:
+        """How many iterators loaders like this one have made with this one."""
         try:
             told = _described(loader, frame)
             self._iterators[told] += 1
             if self._iterators[told] == 1:
                 self._tell()
+            return self._iterators[told]
         except Exception:  # nothing of ours may break the user's program
-            pass
+            return 0
 
     def _tell(self) -> None:
         """As soon as a loader is known, and in the end once more with how many iterators each made."""

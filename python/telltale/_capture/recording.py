@@ -115,6 +115,7 @@ class Recording:
         for source in self._sources:
             if isinstance(source, LoaderWorkWatch) and pauses:
                 source.toggle = self._toggle_all_but_samples
+        self._pid = 0  # of the process that started it
         self._is_started = False
 
     def prepare(self) -> None:
@@ -126,6 +127,7 @@ class Recording:
         self._tell_about_process()
         _tell_threads()
         _recorder.start(self.path, **self._session)
+        self._pid = os.getpid()
         self._is_started = True
         is_recording = _recorder.is_recording()
         for source in self._sources:
@@ -165,7 +167,8 @@ class Recording:
         for source in reversed(self._sources):
             source.stop()
         _tell_threads()
-        _recorder.stop()
+        if os.getpid() == self._pid or _recorder.is_recording():  # not every child is recorded
+            _recorder.stop()
         return _recorder.statistics()
 
     def _tell_about_process(self) -> None:
