@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/robust_statistics.h"
 #include "trace/recording_facts.h"
 #include "trace/shapes.h"
 
@@ -58,8 +59,44 @@ HostCost::HostCost(const Facts& facts)
     if (events.kind[event] != Kind::kOperator || !facts.is_in_steps(event)) continue;
     if (is_leaf_[event]) leaves_.push_back(event);
     operators_.push_back(event);
-    share_[event] = share_of(event);
   }
+  find_usual_times();
+  find_computing();
+  for (const EventId op : operators_) share_[op] = share_of(op);
+}
+
+void HostCost::find_computing() {
+  const Events& events = facts_.trace.events;
+  std::vector<bool> has_product(events.size());  // within it
+  computes_ = is_leaf_;
+  for (auto at = operators_.rbegin(); at != operators_.rend(); ++at) {
+    const bool is_product = look_up(*at).work.flops.has_value();
+    if (is_product && !has_product[*at]) computes_[*at] = true;
+    if (!is_product && !has_product[*at]) continue;
+    EventId around = events.parent[*at];
+    while (around != kNoEvent && events.kind[around] != Kind::kOperator) around = events.parent[around];
+    if (around != kNoEvent) has_product[around] = true;
+  }
+}
+
+std::optional<HostCost::EqualCalls> HostCost::equal_calls(EventId op) const {
+  const OperatorInfo* const info = facts_.trace.operators.find(op);
+  if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return {};
+  const OperatorInputs& inputs = facts_.trace.operator_inputs[info->inputs];
+  if (inputs.shapes == kEmptyString) return {};
+  return EqualCalls{facts_.trace.events.name[op], inputs.shapes, inputs.types};
+}
+
+void HostCost::find_usual_times() {
+  std::map<EqualCalls, std::vector<Nanoseconds>> times;
+  for (const EventId op : operators_)
+    if (const std::optional<EqualCalls> calls = equal_calls(op)) times[*calls].push_back(own_[op]);
+  for (auto& [calls, own] : times) usual_[calls] = median(std::move(own));
+}
+
+Nanoseconds HostCost::usual_time(EventId op) const {
+  const std::optional<EqualCalls> calls = equal_calls(op);
+  return calls ? usual_.at(*calls) : own_[op];
 }
 
 const HostOperator& HostCost::look_up(EventId op) {
@@ -91,8 +128,8 @@ HostCost::Work HostCost::work_of(EventId op) {
 }
 
 float HostCost::share_of(EventId op) {
-  const auto own = static_cast<double>(own_[op]);
-  const Work known = work_of(op), work = is_leaf_[op] ? known : Work{};
+  const auto own = static_cast<double>(usual_time(op));
+  const Work known = work_of(op), work = computes_[op] ? known : Work{};
   if (own <= 0) return 0;
   const Nanoseconds most = is_convolution(facts_.trace.name(op)) ? kMostFixedOfConvolution : kMostFixed;
   const double beyond = own - static_cast<double>(most) - work.fixed;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -72,14 +73,23 @@ class HostCost {
   Work work_of(EventId op);
   const HostOperator& look_up(EventId op);
   float share_of(EventId op);
+  using EqualCalls = std::tuple<StringId, StringId, StringId>;  // name, shapes and types
+  std::optional<EqualCalls> equal_calls(EventId op) const;
+  void find_usual_times();
+  void find_computing();
+  // An operator's own time, as long as it usually takes with equal arguments: one that was kept from running for a
+  // while has no more to do than others.
+  Nanoseconds usual_time(EventId op) const;
 
   const Facts& facts_;
   double threads_ = 1;
   std::vector<bool> is_leaf_;
+  std::vector<bool> computes_;  // leaves, and products that call only what makes their arguments ready
   std::vector<float> share_;
   std::vector<Nanoseconds> own_;
   std::vector<EventId> leaves_, operators_;
   std::map<std::pair<StringId, std::uint32_t>, HostOperator> known_;  // by name and inputs
+  std::map<EqualCalls, Nanoseconds> usual_;
 };
 
 // A whole number that the recording says of its session: "processors", "torch_threads".

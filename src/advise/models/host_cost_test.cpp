@@ -37,6 +37,36 @@ TEST(HostCost, what_products_compute_grows) {
   EXPECT_NEAR(share_of_leaf(running(product, "2")), 0.25, 0.001);
 }
 
+// A product that first asks whether its arguments are conjugated computes as much: 10 µs of 20.
+TEST(HostCost, products_compute_whatever_they_call_besides) {
+  ProgramSketch program;
+  program.begin_step();
+  const auto product = program.open(Kind::kOperator, "aten::mm");
+  program.sketch().set_inputs(product, "[[10,100],[100,100]]");
+  program.sketch().set_types(product, R"(["float","float"])");
+  program.run(Kind::kOperator, "aten::resolve_conj", 1 * kMicrosecond);
+  program.spend(20 * kMicrosecond);
+  program.close();
+  const KnownTrace known(program.build());
+  EXPECT_NEAR(HostCost(known.facts).growing_share(program.id(product)), 0.5, 0.001);
+}
+
+// Of three equal operators that usually take 12 µs, 6 of it work, one was kept from running for a millisecond: half of
+// that counts as overhead as well.
+TEST(HostCost, an_operator_that_was_kept_from_running_has_no_more_to_do) {
+  ProgramSketch program;
+  program.begin_step();
+  std::vector<ProgramSketch::Handle> calls;
+  for (const Nanoseconds time : {12 * kMicrosecond, 1 * kMillisecond, 12 * kMicrosecond}) {
+    calls.push_back(program.run(Kind::kOperator, "aten::mul", time));
+    program.sketch().set_inputs(calls.back(), "[[2500],[2500]]");
+    program.sketch().set_types(calls.back(), R"(["float","float"])");
+  }
+  const KnownTrace known(program.build());
+  const HostCost cost(known.facts);
+  for (const ProgramSketch::Handle call : calls) EXPECT_NEAR(cost.growing_share(program.id(call)), 0.5, 0.001);
+}
+
 // Three tensors of 10,000 bytes take 6 µs at 5 billion bytes a second.
 TEST(HostCost, what_operators_move_grows) {
   EXPECT_NEAR(share_of_leaf(running({"aten::mul", "[[2500],[2500]]", R"(["float","float"])", 12 * kMicrosecond})), 0.5,
