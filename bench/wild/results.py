@@ -11,7 +11,7 @@ from harness.goals import Goal
 NEAR = 10  # points between promise and gain
 LONG_MS, LONG_SLOWDOWN = 5.0, 10.0
 SHORT_MS, SHORT_SLOWDOWN = 1.0, 25.0
-TIME = re.compile(r"([\d.]+) (ms|us) per (?:step|sample|request)")
+TIME = re.compile(r"([\d.]+) (ms|us) per (?:step|sample|request|text)")
 
 
 def times(output: str) -> dict:

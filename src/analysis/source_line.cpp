@@ -266,6 +266,24 @@ EventId look_outwards(const Trace& trace, EventId event, FrameSearch& search) {
   return cause;
 }
 
+// A module's call has no line of its own, and the function around it may be at several; operators inside say from where
+// the module was called.
+void look_around_module(const Trace& trace, EventId module, FrameSearch& search) {
+  constexpr EventId kMostLooks = 64;
+  if (trace.operator_stacks.empty()) return;
+  const Track& track = trace.tracks[trace.events.track[module]];
+  const EventId end = std::min(module + kMostLooks, track.first_event + track.event_count);
+  const std::string mark = std::string(trace.name(module)) + ';';
+  for (EventId event = module + 1; event < end && trace.events.start[event] < trace.events.end(module); ++event) {
+    const OperatorStack* const stack = trace.operator_stacks.find(event);
+    if (stack == nullptr) continue;
+    const std::string_view frames = trace.strings[stack->call_stack];
+    const std::size_t at = frames.rfind(mark);
+    if (at != std::string_view::npos) search.look_at_stack(frames.substr(at + mark.size()));
+    return;
+  }
+}
+
 }  // namespace
 
 std::string short_place(const SourceLine& source) {
@@ -294,6 +312,7 @@ std::optional<SourceLine> source_line(const Trace& trace, EventId event) {
   // From device work to its launch, to the backward operator's forward one; a double backward pass needs one more.
   constexpr int kMostCauses = 5;
   FrameSearch search;
+  if (event != kNoEvent && trace.events.kind[event] == Kind::kModule) look_around_module(trace, event, search);
   for (int step = 0; step < kMostCauses && event != kNoEvent && !search.is_done(); ++step)
     event = look_outwards(trace, event, search);
   return search.result();

@@ -84,6 +84,19 @@ TEST(SourceLine, of_a_host_event_is_the_deepest_frame_outside_of_libraries) {
   EXPECT_EQ(source_line(trace, calls.sketch.id(calls.step)), kStep);
 }
 
+// The function around the module spends its own time at line 12, and calls it from line 14.
+TEST(SourceLine, of_a_module_is_where_its_operators_say_that_it_was_called) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  sketch.event(thread, Kind::kPython, "serve.py(12): write", 0, 100);
+  const auto module = sketch.event(thread, Kind::kModule, "nn.Module: Net_0", 10, 90);
+  const auto op = sketch.op(thread, "aten::linear", 20, 80);
+  sketch.set_call_stack(op, "nn.Module: Linear_3;net.py(40): forward;nn.Module: Net_0;serve.py(14): write");
+  const Trace trace = sketch.build();
+  EXPECT_EQ(source_line(trace, sketch.id(module)), (SourceLine{"serve.py", 14, "write"}));
+  EXPECT_EQ(source_line(trace, sketch.id(op)), (SourceLine{"net.py", 40, "forward"}));
+}
+
 TEST(SourceLine, of_a_comprehension_is_that_of_the_function_around_it) {
   TraceSketch sketch;
   const TrackId thread = sketch.thread("main");

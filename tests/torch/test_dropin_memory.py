@@ -114,6 +114,25 @@ class AgainstTorch(unittest.TestCase):
             self.assertTrue(all(row[0] == -1 for row in raw["ours"] if row[1] == PREEXISTING))
 
 
+class Inputs(unittest.TestCase):
+    def of_five_calls(self, **wanted: Any) -> list[int]:
+        """The addresses that are noted as inputs of a model that is called five times, and those that it got."""
+        model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        batches = [torch.ones(2, 4) for _ in range(5)]
+        with telltale.torch.profile(profile_memory=True, **wanted) as profile:
+            for batch in batches:
+                model(batch)
+        notes = memoryview(profile.profiler.cycles[-1].notes.to_bytes()).cast("q").tolist()
+        noted = [notes[i + 2] for i in range(0, len(notes), 5) if notes[i + 4] == INPUT - 1]
+        expected = [batch.data_ptr() for batch in batches]
+        self.assertEqual(noted, expected[: len(noted)])
+        return noted
+
+    def test_of_outermost_modules_are_noted_at_each_call_with_stacks_and_at_two_without(self) -> None:
+        self.assertEqual(len(self.of_five_calls(with_stack=True)), 5)
+        self.assertEqual(len(self.of_five_calls()), 2)
+
+
 class Files(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:

@@ -79,12 +79,14 @@ const void* innermost_of(const Memory& memory, const PyThreadState& thread) {
 }
 
 #if PY_VERSION_HEX < 0x030B0000
+constexpr std::size_t kFirstLocal = offsetof(PyFrameObject, f_localsplus);
 const void* caller_of(const RawFrame& raw) { return raw.f_back; }
 bool is_call(const RawFrame&) { return true; }
 Frame described(const void* address, const RawFrame& raw) {
   return {address, raw.f_code, raw.f_localsplus[0], std::int64_t{raw.f_lasti} * 2};
 }
 #else
+constexpr std::size_t kFirstLocal = offsetof(RawFrame, first_local);
 const void* caller_of(const RawFrame& raw) { return raw.previous; }
 bool is_call([[maybe_unused]] const RawFrame& raw) {
 #if PY_VERSION_HEX < 0x030C0000
@@ -124,6 +126,22 @@ std::size_t read_frames(PyThreadState* thread, std::span<Frame, kMostFrames> fra
   return walk(Here(), innermost_of(Here(), *thread), frames);
 }
 
+Frame innermost_frame(PyThreadState* thread) {
+  const void* const address = innermost_of(Here(), *thread);
+  if (address == nullptr) return {};
+  RawFrame raw;
+  Here().read(address, raw);
+  return described(address, raw);
+}
+
+PyObject* local_of_innermost(PyThreadState* thread, std::size_t place) {
+  const void* const address = innermost_of(Here(), *thread);
+  if (address == nullptr) return nullptr;
+  PyObject* local = nullptr;
+  Here().read(static_cast<const char*>(address) + kFirstLocal + place * sizeof local, local);
+  return local;
+}
+
 bool has_moved(PyThreadState* thread, const Frame& innermost) {
   const void* const address = innermost_of(Here(), *thread);
   if (address != innermost.address || address == nullptr) return address != innermost.address;
@@ -157,6 +175,8 @@ std::size_t look_at_frames(const ThreadView& thread, std::span<Frame, kMostFrame
 
 bool can_read_frames() { return false; }
 std::size_t read_frames(PyThreadState*, std::span<Frame, kMostFrames>) { return 0; }
+Frame innermost_frame(PyThreadState*) { return {}; }
+PyObject* local_of_innermost(PyThreadState*, std::size_t) { return nullptr; }
 bool has_moved(PyThreadState*, const Frame&) { return false; }
 bool look_at_threads(std::vector<ThreadView>&) { return false; }
 std::size_t look_at_frames(const ThreadView&, std::span<Frame, kMostFrames>) { return 0; }

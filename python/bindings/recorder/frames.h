@@ -30,6 +30,10 @@ bool can_read_frames();
 
 // Of the calling thread, or with the GIL held of any; innermost first. How many there are.
 std::size_t read_frames(PyThreadState* thread, std::span<Frame, kMostFrames> frames);
+// The innermost of these; empty when there is none.
+Frame innermost_frame(PyThreadState* thread);
+// One of its first locals, borrowed: `place` counts from `self` in a method, and must be one that the function has.
+PyObject* local_of_innermost(PyThreadState* thread, std::size_t place);
 // Whether the calling thread is in another call, or at another instruction, than `innermost` says.
 bool has_moved(PyThreadState* thread, const Frame& innermost);
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "module_calls.h"
 #include "open_scopes.h"
 #include "python_calls.h"
 #include "sampler.h"
@@ -92,7 +93,6 @@ nb::dict statistics() {
 // ---- Scopes ----
 
 thread_local OpenScopes named_scopes;
-thread_local OpenScopes module_scopes;
 
 telltale_kind kind_named(const std::string& kind) {
   if (kind == "annotation") return TELLTALE_KIND_ANNOTATION;
@@ -104,42 +104,6 @@ telltale_kind kind_named(const std::string& kind) {
 void begin_scope(const std::string& name, const std::string& kind) {
   if (telltale_is_recording()) named_scopes.begin(site_named(name.c_str(), kind_named(kind)));
 }
-
-// As Kineto names modules: the class, and which of its instances it is in the order in which they were first called.
-// Modules are known by their address and never kept alive; one that takes the place of a dead one inherits its number.
-class ModuleSites {
- public:
-  telltale_site* find(nb::handle module) {
-    const auto key = std::pair(module.ptr(), static_cast<void*>(module.type().ptr()));
-    const auto found = sites_.find(key);
-    if (found != sites_.end()) return found->second;
-    const auto class_name = nb::cast<std::string>(module.type().attr("__name__"));
-    const std::string name = "nn.Module: " + class_name + "_" + std::to_string(counts_[class_name]++);
-    return sites_[key] = site_named(name.c_str(), TELLTALE_KIND_MODULE);
-  }
-
-  void clear() {
-    sites_.clear();
-    counts_.clear();
-  }
-
- private:
-  struct Hash {
-    std::size_t operator()(const std::pair<PyObject*, void*>& key) const {
-      return std::hash<void*>()(key.first) * 31 + std::hash<void*>()(key.second);
-    }
-  };
-  std::unordered_map<std::pair<PyObject*, void*>, telltale_site*, Hash> sites_;
-  std::unordered_map<std::string, std::uint32_t> counts_;
-};
-
-ModuleSites module_sites;  // under the GIL
-
-void begin_module(nb::handle module) {
-  if (telltale_is_recording()) module_scopes.begin(module_sites.find(module), module.ptr());
-}
-
-void end_module(nb::handle module) { module_scopes.end_if(module.ptr()); }
 
 }  // namespace
 }  // namespace telltale::python
@@ -177,9 +141,11 @@ NB_MODULE(_recorder, m) {
       "instant",
       [](const std::string& name) { telltale_instant(site_named(name.c_str(), TELLTALE_KIND_SCOPE), nullptr); },
       nb::arg("name"), "A mark.");
-  m.def("begin_module", &begin_module, nb::arg("module"), "A call of an nn.Module begins.");
-  m.def("end_module", &end_module, nb::arg("module"));
-  m.def("forget_modules", [] { module_sites.clear(); }, "Numbers modules anew.");
+  m.def(
+      "begin_module", [](nb::handle module) { begin_module(module, module.ptr()); }, nb::arg("module"),
+      "A call of an nn.Module begins.");
+  m.def("end_module", [](nb::handle module) { end_module(module.ptr()); }, nb::arg("module"));
+  m.def("forget_modules", &forget_modules, "Numbers modules anew.");
   bind_python_calls(m);
   bind_sampler(m);
 }

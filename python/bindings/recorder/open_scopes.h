@@ -17,6 +17,8 @@ class OpenScopes {
   // Ends the innermost one if it is of that; else nothing.
   void end_if(const void* what);
   void end_all();
+  // Whether none of this recording is open.
+  bool is_empty() { return !is_of_this_recording() || open_.empty(); }
 
  private:
   struct Open {

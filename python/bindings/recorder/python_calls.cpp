@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "file_names.h"
+#include "frames.h"
+#include "module_calls.h"
 #include "open_scopes.h"
 
 namespace nb = nanobind;
@@ -86,7 +88,23 @@ telltale_site* site_of_built_in(PyObject* function) {
   return tracer.built_ins[key] = describe_built_in(function);
 }
 
+// A call of a function of Python's, which may be that of a module.
+bool calls_module(const void* code) { return code == tracer.options.module_call.ptr(); }
+
+void begin_module_of_frame(const void* code) {
+  PyThreadState* const thread = PyThreadState_Get();
+  const Frame frame = innermost_frame(thread);
+  if (static_cast<const void*>(frame.code) != code || frame.first_local == nullptr) return;
+  const bool is_told = !tracer.options.on_outermost_module.is_none() && is_next_outermost();
+  begin_module(frame.first_local, code);
+  if (!is_told) return;
+  const nb::handle arguments = local_of_innermost(thread, 1);
+  if (arguments.is_valid()) tracer.options.on_outermost_module(nb::handle(frame.first_local), arguments);
+}
+
 void remove_hooks();
+template <typename Work>
+void quietly(Work work);
 
 void begin_call(telltale_site* site, const void* what) {
   if (site == nullptr) return;
@@ -98,7 +116,19 @@ void begin_call(telltale_site* site, const void* what) {
   const std::string words = "Python calls are not recorded from here on: the budget of " +
                             std::to_string(tracer.options.budget) + " calls is used up; modules still are";
   telltale_instant(site_named(words.c_str(), TELLTALE_KIND_SCOPE), nullptr);
+  end_all_modules();
   open_calls.end_all();
+  if (!tracer.options.on_end.is_none()) quietly([] { tracer.options.on_end(); });
+}
+
+void begin_function(PyObject* code) {
+  begin_call(site_of_function(code), code);
+  if (tracer.is_active && calls_module(code)) begin_module_of_frame(code);
+}
+
+void end_function(const void* code) {
+  if (calls_module(code)) end_module(code);
+  open_calls.end_if(code);
 }
 
 // Describing a function runs Python code, which may fail; the user's program must not notice.
@@ -129,13 +159,13 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
   switch (what) {
     case PyTrace_CALL: {
       PyCodeObject* const code = PyFrame_GetCode(frame);
-      quietly([&] { begin_call(site_of_function(reinterpret_cast<PyObject*>(code)), code); });
+      quietly([&] { begin_function(reinterpret_cast<PyObject*>(code)); });
       Py_DECREF(code);
       break;
     }
     case PyTrace_RETURN: {
       PyCodeObject* const code = PyFrame_GetCode(frame);
-      open_calls.end_if(code);
+      end_function(code);
       Py_DECREF(code);
       break;
     }
@@ -180,12 +210,12 @@ nb::object monitoring() { return nb::module_::import_("sys").attr("monitoring");
 using Arguments = PyObject* const*;
 
 PyObject* on_start(PyObject*, Arguments arguments, Py_ssize_t) {
-  if (telltale_is_recording()) quietly([&] { begin_call(site_of_function(arguments[0]), arguments[0]); });
+  if (telltale_is_recording()) quietly([&] { begin_function(arguments[0]); });
   Py_RETURN_NONE;
 }
 
 PyObject* on_return(PyObject*, Arguments arguments, Py_ssize_t) {
-  open_calls.end_if(arguments[0]);
+  end_function(arguments[0]);
   Py_RETURN_NONE;
 }
 
@@ -249,19 +279,26 @@ void start_python_calls(CallOptions options) {
 
 std::uint64_t stop_python_calls() {
   if (tracer.is_active) remove_hooks();
+  end_all_modules();
   open_calls.end_all();
   tracer.forget();
+  tracer.options.module_call = tracer.options.on_end = tracer.options.on_outermost_module = nb::none();
   return std::min(tracer.calls, tracer.options.budget);
 }
 
 void bind_python_calls(nb::module_& module) {
   module.def(
       "start_python_calls",
-      [](std::vector<std::string> prefixes, std::string own_folder, std::uint64_t budget) {
-        start_python_calls({std::move(prefixes), std::move(own_folder), budget});
+      [](std::vector<std::string> prefixes, std::string own_folder, std::uint64_t budget, nb::object module_call,
+         nb::object on_end, nb::object on_outermost_module) {
+        start_python_calls({std::move(prefixes), std::move(own_folder), budget, std::move(module_call),
+                            std::move(on_end), std::move(on_outermost_module)});
       },
-      nb::arg("prefixes"), nb::arg("own_folder"), nb::arg("budget"),
-      "Records calls of Python functions, at most so many.");
+      nb::arg("prefixes"), nb::arg("own_folder"), nb::arg("budget"), nb::arg("module_call").none() = nb::none(),
+      nb::arg("on_end").none() = nb::none(), nb::arg("on_outermost_module").none() = nb::none(),
+      "Records calls of Python functions, at most so many; calls of module_call, the code of a function whose first "
+      "argument is a module, as calls of that as well. on_end is called when there have been too many, "
+      "on_outermost_module with each module that no other one calls and its arguments.");
   module.def("stop_python_calls", &stop_python_calls, "Returns how many were recorded.");
 #if PY_VERSION_HEX < 0x030C0000
   // What threading.setprofile() gives to new threads.

@@ -16,6 +16,12 @@ struct CallOptions {
   std::vector<std::string> prefixes;  // of file names, left out; the longest first
   std::string own_folder;             // whose functions are not recorded
   std::uint64_t budget = 0;
+  // The code of the function that calls a module, whose first argument it is: its calls are those of modules as well.
+  // None: modules are not recorded.
+  nanobind::object module_call;
+  nanobind::object on_end;  // called when the budget is used up
+  // Called with each module that no other one calls, and with the arguments it gets.
+  nanobind::object on_outermost_module;
 };
 
 // Throws what Python raises. The GIL is held for all of these.

@@ -6,6 +6,7 @@ import os
 import site
 import sys
 import sysconfig
+from types import CodeType
 
 from telltale import _recorder
 
@@ -33,9 +34,16 @@ def own_folder() -> str:
     return os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
+def module_call() -> CodeType:
+    """Of the function that calls a module, whose first argument it is."""
+    from torch.nn import Module
+
+    return Module._wrapped_call_impl.__code__
+
+
 def describe_code() -> None:
     """Tells the recorder how to show the frames of stacks that it reads by itself."""
     from torch.nn import Module
 
-    call, around = Module._wrapped_call_impl.__code__, Module._call_impl.__code__
-    _recorder.describe_code(path_prefixes(), library_folders(), own_folder(), call, around)
+    around = Module._call_impl.__code__
+    _recorder.describe_code(path_prefixes(), library_folders(), own_folder(), module_call(), around)

@@ -15,17 +15,15 @@ from telltale import _recorder
 from telltale._capture.source import Wanted
 
 
-class ModuleWatch:
-    """Calls of modules: one scope each."""
-
-    stops_for_pauses = True
+class ModuleHooks:
+    """Calls of modules, by torch's hooks: one scope each."""
 
     def __init__(self) -> None:
         self._hooks: list[Any] = []
         self._has_begun = False
 
-    def start(self, wanted: Wanted) -> None:
-        if not wanted.modules:
+    def start(self) -> None:
+        if self._hooks:
             return
         import torch
         from torch.nn.modules import module
@@ -55,6 +53,22 @@ class ModuleWatch:
         for hook in self._hooks:
             hook.remove()
         self._hooks = []
+
+
+class ModuleWatch:
+    """Calls of modules, where calls of Python functions do not show them."""
+
+    stops_for_pauses = True
+
+    def __init__(self) -> None:
+        self._modules = ModuleHooks()
+
+    def start(self, wanted: Wanted) -> None:
+        if wanted.modules and not (wanted.stacks and _recorder.can_read_stacks()):
+            self._modules.start()
+
+    def stop(self) -> None:
+        self._modules.stop()
 
 
 def _on_collection(phase: str, info: dict[str, Any]) -> None:

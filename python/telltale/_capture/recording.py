@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 from telltale import _recorder
 from telltale._capture.adapter import Adapter, load_adapter
-from telltale._capture.code_paths import describe_code, own_folder, path_prefixes
+from telltale._capture.code_paths import describe_code, module_call, own_folder, path_prefixes
 from telltale._capture.compilations import CompilationWatch
-from telltale._capture.hooks import CollectionWatch, ModuleWatch
+from telltale._capture.hooks import CollectionWatch, ModuleHooks, ModuleWatch
 from telltale._capture.loader_work import LoaderWorkWatch
 from telltale._capture.loaders import LoaderWatch
 from telltale._capture.machine import memory_bytes
@@ -63,13 +64,25 @@ class PythonCallWatch:
     def __init__(self) -> None:
         self._is_started = False
         self._recorded = 0
+        self._modules = ModuleHooks()  # for what is called beyond the budget
+        self.on_outermost_module: Callable[[Any, tuple[Any, ...]], None] | None = None
 
     def start(self, wanted: Wanted) -> None:
-        if wanted.stacks and self._recorded < wanted.python_call_budget:
-            _recorder.start_python_calls(path_prefixes(), own_folder(), wanted.python_call_budget - self._recorded)
+        if not wanted.stacks:
+            return
+        sees_modules = wanted.modules and _recorder.can_read_stacks()
+        left = wanted.python_call_budget - self._recorded
+        if left > 0:
+            if self._recorded == 0:
+                _recorder.forget_modules()
+            call, on_end = (module_call(), self._modules.start) if sees_modules else (None, None)
+            _recorder.start_python_calls(path_prefixes(), own_folder(), left, call, on_end, self.on_outermost_module)
             self._is_started = True
+        elif sees_modules:
+            self._modules.start()
 
     def stop(self) -> None:
+        self._modules.stop()
         if self._is_started:
             self._recorded += _recorder.stop_python_calls()
             self._is_started = False
@@ -158,6 +171,14 @@ class Recording:
     def _toggle_all_but_samples(self, is_on: bool) -> None:
         self.toggle_operators(is_on)
         self._follow(is_on)
+
+    def watch_outermost_modules(self, act: Callable[[Any, tuple[Any, ...]], None]) -> bool:
+        """Acts on each call of a module that no other one calls, with the module and its arguments, from the next
+        start on. False where that cannot be seen without hooks."""
+        for source in self._sources:
+            if isinstance(source, PythonCallWatch):
+                source.on_outermost_module = act
+        return self.wanted.stacks and self.wanted.modules and _recorder.can_read_stacks()
 
     def stop(self) -> dict[str, int]:
         """The file is complete when it returns; how much was recorded and lost."""

@@ -62,7 +62,7 @@ class RecordedProfile(autograd_profiler.profile):
             shapes=self.record_shapes,
             memory=self.profile_memory,
             stacks=self.with_stack,
-            modules=self.with_modules or self.with_stack or self.profile_memory,
+            modules=self.with_modules or self.with_stack,
             as_profiler=True,
             overloads=self._configured("capture_overload_names"),
         )
@@ -80,14 +80,15 @@ class RecordedProfile(autograd_profiler.profile):
         self._process = os.getpid()
         _set_profiler_enabled(True)
         began = time.perf_counter_ns()
+        notes = TensorNotes() if self.profile_memory else None
+        is_told_of_modules = notes is not None and self._recording.watch_outermost_modules(notes.on_outermost)
         try:
             self._recording.start()
         except Exception:
             _set_profiler_enabled(False)
             raise
-        notes = TensorNotes() if self.profile_memory else None
         if notes is not None:
-            notes.start()
+            notes.start(with_hooks=not is_told_of_modules)
         self.cycles.append(Cycle(self._recording.path, notes))
         self._note("profiler_enable_call_duration_us", began)
         self.profiling_start_time_ns = time.perf_counter_ns()

@@ -119,7 +119,7 @@ void describe(const Facts& facts, const HostThreads& host, const CallSum& slow, 
   const double useful = host.useful_at_most();
   const std::string slow_ones =
       fmt::format("{} in {}", time_and_share(facts, std::min(slow.time_per_step(), facts.step)),
-                  counted(std::round(slow.calls_per_step()), "operator"));
+                  counted(std::max(1.0, std::round(slow.calls_per_step())), "operator"));
   if (host.threads > host.processors) {
     finding.title = fmt::format("torch computes with {} on {}", counted(host.threads, "thread"),
                                 counted(host.processors, "processor"));
