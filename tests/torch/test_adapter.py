@@ -306,7 +306,7 @@ class PythonCalls(unittest.TestCase):
 
         recorded = record(work, stacks=True, modules=True, python_call_budget=100)
         modules = [span for span in recorded.python if span["name"].startswith("nn.Module")]
-        self.assertEqual(len(modules), 80)
+        self.assertIn(len(modules), (80, 81))  # the call in which the budget ends may be seen from both sides
         self.assertEqual(len(recorded.python) - len(modules), 100)
         [mark] = recorded.instants
         self.assertIn("budget of 100 calls is used up", mark["name"])

@@ -20,7 +20,6 @@ import torch
 from torch.nn.modules import module as all_modules
 from torch.optim import optimizer as all_optimizers
 
-
 PARAMETER, OPTIMIZER_STATE, INPUT, GRADIENT = 0, 1, 2, 5
 HOST = -1
 _NUMBERS_EACH = 5  # when, on which device, where, how many bytes, what for
@@ -105,9 +104,10 @@ class TensorNotes:
             return
         steps = self._steps.get(optimizer, 0)
         if steps >= _STEPS_UNTIL_SETTLED:
-            return self._note_gradients(optimizer)
-        self._steps[optimizer] = steps + 1
-        self._note_optimizer(optimizer)
+            self._note_gradients(optimizer)
+        else:
+            self._steps[optimizer] = steps + 1
+            self._note_optimizer(optimizer)
 
     def _after_step(self, optimizer: Any, _arguments: Any, _named: Any) -> None:
         if not is_compiling() and self._steps.get(optimizer, 0) < _STEPS_UNTIL_SETTLED:
@@ -126,17 +126,20 @@ class TensorNotes:
         """In every step, and so in few calls: those that own their memory as a whole."""
         if len(self.numbers) >= _MOST * _NUMBERS_EACH:
             return
-        now, notes = time.time_ns(), []
+        now = time.time_ns()
+        notes: list[int] = []
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 gradient = parameter.grad
                 if gradient is None:
                     continue
-                if gradient.layout is not torch.strided or gradient._base is not None:
+                is_plain = type(gradient) is torch.Tensor and gradient.layout is torch.strided
+                if not is_plain or gradient._base is not None:
                     self._note(gradient, GRADIENT)
                     continue
-                device = gradient.device
-                notes += (now, HOST if device.type == "cpu" else device.index or 0, gradient.data_ptr(), gradient.nbytes, GRADIENT)
+                device = gradient.device  # and number_of() it, without the call
+                number = HOST if device.type == "cpu" else device.index or 0
+                notes += (now, number, gradient.data_ptr(), gradient.nbytes, GRADIENT)
         self.numbers.extend(notes)
 
     def _note_parameters(self, parameters: Any) -> None:
