@@ -172,7 +172,7 @@ void remark_on_load(const Trace& trace, Diagnosis& diagnosis) {
   if (!load || !load->is_contended()) return;
   diagnosis.remarks.push_back(
       fmt::format("Other processes kept {} of {} busy meanwhile: on an idle machine all of this takes less time.",
-                  format_number(load->by_others), counted(load->processors, "processor")));
+                  format_number(load->by_others()), counted(load->processors, "processor")));
 }
 
 // Requests to tell of: no GPU is at work, and threads wait for them or share them, or an event loop calls the model.

@@ -22,18 +22,19 @@ std::optional<double> mean_of(const std::vector<CounterSummary>& counters, std::
 
 }  // namespace
 
+double MachineLoad::by_others() const { return own ? std::max(0.0, busy - *own) : 0; }
+
 bool MachineLoad::is_contended() const {
-  return by_others >= kUsualByOthers * processors && own + by_others >= kFull * processors;
+  return by_others() >= kUsualByOthers * processors && busy >= kFull * processors;
 }
 
 std::optional<MachineLoad> machine_load(const Trace& trace, Interval window) {
-  const std::string* const value = trace.metadata_named("processors");
-  const auto processors = value == nullptr ? std::nullopt : integer_in(*value);
+  const std::optional<double> processors = session_number(trace, "processors");
   if (!processors || *processors < 1) return std::nullopt;
   const std::vector<CounterSummary> counters = counter_summaries(trace, window);
-  const auto own = mean_of(counters, "process processors"), busy = mean_of(counters, "processors busy");
-  if (!own || !busy) return std::nullopt;
-  return MachineLoad{static_cast<double>(*processors), *own, std::max(0.0, *busy - *own)};
+  const std::optional<double> busy = mean_of(counters, "processors busy");
+  if (!busy) return std::nullopt;
+  return MachineLoad{*processors, *busy, mean_of(counters, "process processors")};
 }
 
 }  // namespace telltale

@@ -12,10 +12,12 @@ namespace telltale {
 
 // In processors, on average.
 struct MachineLoad {
-  double processors = 0;  // that the process may use
-  double own = 0;         // kept busy by the process and its children
-  double by_others = 0;   // by all other processes
+  double processors = 0;      // that the process may use
+  double busy = 0;            // of these
+  std::optional<double> own;  // kept busy by the process and its children, where that was counted
 
+  // Kept busy by all other processes; 0 where it is not known.
+  double by_others() const;
   // Whether others take what the process would use.
   bool is_contended() const;
 };

@@ -23,15 +23,15 @@ TEST(MachineLoad, others_have_what_the_process_has_not) {
   const auto load = machine_load(loaded("\"4\"", 1.5, 3.75), {0, 300});
   ASSERT_TRUE(load.has_value());
   EXPECT_DOUBLE_EQ(load->processors, 4);
-  EXPECT_DOUBLE_EQ(load->own, 1.5);
-  EXPECT_DOUBLE_EQ(load->by_others, 2.25);
+  EXPECT_EQ(load->own, 1.5);
+  EXPECT_DOUBLE_EQ(load->by_others(), 2.25);
   EXPECT_TRUE(load->is_contended());
 }
 
 TEST(MachineLoad, a_machine_with_room_or_without_others_is_not_contended) {
   EXPECT_FALSE(machine_load(loaded("4", 1, 3), {0, 300})->is_contended());  // one processor is idle
   EXPECT_FALSE(machine_load(loaded("4", 3.8, 4), {0, 300})->is_contended());
-  EXPECT_DOUBLE_EQ(machine_load(loaded("4", 2, 1.9), {0, 300})->by_others, 0);  // counted at slightly other times
+  EXPECT_DOUBLE_EQ(machine_load(loaded("4", 2, 1.9), {0, 300})->by_others(), 0);  // counted at slightly other times
 }
 
 TEST(MachineLoad, nothing_is_said_without_counters_or_processors) {

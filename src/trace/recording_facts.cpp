@@ -98,6 +98,12 @@ std::optional<std::int64_t> integer_in(std::string_view json_text) {
   return integer(json::parse(json_text, nullptr, false));
 }
 
+std::optional<double> session_number(const Trace& trace, std::string_view name) {
+  const std::string* const text = trace.metadata_named(name);
+  const std::optional<std::int64_t> value = text == nullptr ? std::nullopt : integer_in(*text);
+  return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+}
+
 void take_recording_facts(NamedValues values, Trace& trace) {
   constexpr std::pair<std::string_view, bool Recorded::*> kFlags[] = {
       {"record_shapes", &Recorded::shapes}, {"with_stack", &Recorded::stacks}, {"profile_memory", &Recorded::memory},

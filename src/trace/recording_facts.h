@@ -23,4 +23,7 @@ void take_recording_facts(NamedValues values, Trace& trace);
 // The integer that a JSON value is, also when it is written as text.
 std::optional<std::int64_t> integer_in(std::string_view json_text);
 
+// A whole number that the recording says of its session: "processors", "torch_threads".
+std::optional<double> session_number(const Trace& trace, std::string_view name);
+
 }  // namespace telltale

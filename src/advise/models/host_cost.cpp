@@ -13,8 +13,6 @@ constexpr double kNanoseconds = 1e9;
 
 const HostOperator kUnknown;
 
-bool is_convolution(std::string_view name) { return name.contains("conv"); }
-
 NumberType number_type(const OperatorTexts& texts) {
   NumberType common = NumberType::kNone;
   for (const std::string& type : concrete_values(texts.types)) {
@@ -31,6 +29,8 @@ NumberType number_type(const OperatorTexts& texts) {
 }
 
 }  // namespace
+
+bool is_convolution(std::string_view op) { return op.contains("conv"); }
 
 HostTimes host_times(double flops, double bytes, double threads) {
   const auto at = [&](double flops_per_second, double bytes_per_second) {
@@ -134,12 +134,6 @@ float HostCost::share_of(EventId op) {
   const Nanoseconds most = is_convolution(facts_.trace.name(op)) ? kMostFixedOfConvolution : kMostFixed;
   const double beyond = own - static_cast<double>(most) - work.fixed;
   return static_cast<float>(std::clamp(std::max(work.growing.value_or(0), beyond) / own, 0.0, 1.0));
-}
-
-std::optional<double> session_number(const Trace& trace, std::string_view name) {
-  const std::string* const text = trace.metadata_named(name);
-  const std::optional<std::int64_t> value = text == nullptr ? std::nullopt : integer_in(*text);
-  return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
 }
 
 }  // namespace telltale

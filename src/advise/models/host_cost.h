@@ -92,7 +92,7 @@ class HostCost {
   std::map<EqualCalls, Nanoseconds> usual_;
 };
 
-// A whole number that the recording says of its session: "processors", "torch_threads".
-std::optional<double> session_number(const Trace& trace, std::string_view name);
+// Forward or backward, whichever library computes it.
+bool is_convolution(std::string_view op);
 
 }  // namespace telltale

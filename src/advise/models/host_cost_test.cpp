@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "advise/testing/advise_sketch.h"
+#include "trace/recording_facts.h"
 
 namespace telltale {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "advise/models/host_cost.h"
-#include "analysis/host_activity.h"
+#include "analysis/machine_load.h"
 #include "trace/loader_facts.h"
+#include "trace/recording_facts.h"
 
 namespace telltale {
 namespace {
@@ -17,11 +17,6 @@ constexpr double kFreeShare = 0.75;
 constexpr double kLeastShare = 0.05;
 
 double whole_processors(double processors) { return std::floor(processors + 1 - kFreeShare); }
-
-std::optional<double> mean_of(const std::vector<CounterSummary>& counters, std::string_view name) {
-  const auto found = std::ranges::find(counters, name, &CounterSummary::name);
-  return found == counters.end() ? std::nullopt : std::optional(found->mean);
-}
 
 // A worker makes a batch for each step.
 double busy_workers(const Facts& facts) {
@@ -48,13 +43,11 @@ std::optional<HostThreads> host_threads(const Facts& facts) {
   host.idle = std::max(0.0, *processors - *threads);
   host.by_workers = busy_workers(facts);
   const std::vector<StepSpan>& steps = facts.diagnosis.timing.steps;
-  const auto load = counter_summaries(facts.trace, {steps.front().host.begin, steps.back().host.end});
-  const std::optional<double> busy = mean_of(load, "processors busy"), own = mean_of(load, "process processors");
-  if (!busy) return host;
-  host.idle = std::max(0.0, *processors - *busy);
-  if (!own) return host;
-  host.by_others = std::max(0.0, *busy - *own);
-  host.share_of_thread = std::clamp((*own - host.by_workers) / *threads, kLeastShare, 1.0);
+  const auto load = machine_load(facts.trace, {steps.front().host.begin, steps.back().host.end});
+  if (!load) return host;
+  host.idle = std::max(0.0, *processors - load->busy);
+  host.by_others = load->by_others();
+  if (load->own) host.share_of_thread = std::clamp((*load->own - host.by_workers) / *threads, kLeastShare, 1.0);
   return host;
 }
 

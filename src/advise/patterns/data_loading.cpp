@@ -26,8 +26,7 @@ constexpr double kMostTakenByOthers = 0.5;
 
 // How many processors the program may use, by what the recorder says; nothing where it does not say.
 std::optional<int> processors_of(const Trace& trace) {
-  const std::string* const value = trace.metadata_named("processors");
-  const auto count = value == nullptr ? std::nullopt : integer_in(*value);
+  const std::optional<double> count = session_number(trace, "processors");
   return count && *count > 0 && *count < 1 << 20 ? std::optional(static_cast<int>(*count)) : std::nullopt;
 }
 
@@ -116,9 +115,10 @@ void find_processors(const Facts& facts, DataLoading& loading) {
   const auto rest = static_cast<double>(making.rest);
   // Where nobody measured it: a host beside a device waits, one without computes.
   double other = facts.diagnosis.breakdown.has_device ? 0 : rest;
-  if (load) other = std::clamp(load->own * static_cast<double>(facts.step) - busy_making, 0.0, rest * *known);
+  if (load && load->own)
+    other = std::clamp(*load->own * static_cast<double>(facts.step) - busy_making, 0.0, rest * *known);
   making.other_work = static_cast<Nanoseconds>(other);
-  const double by_others = load ? load->by_others : 0;
+  const double by_others = load ? load->by_others() : 0;
   making.processors = *known - std::min(by_others, kMostTakenByOthers * *known);
 }
 

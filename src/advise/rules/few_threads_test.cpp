@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "advise/testing/advise_sketch.h"
@@ -28,11 +27,7 @@ Trace on_cpu(const Program& options) {
     }
     program.close();
   }
-  for (int i = 0; options.busy >= 0 && i < 2; ++i) program.sketch().count("processors busy", i * 1000, options.busy);
-  Trace trace = program.build();
-  trace.metadata.emplace_back("processors", fmt::format("\"{}\"", options.processors));
-  trace.metadata.emplace_back("torch_threads", fmt::format("\"{}\"", options.threads));
-  return trace;
+  return built_on(program, {options.processors, options.threads, options.busy});
 }
 
 std::vector<Finding> found_in(const Program& options) { return findings_of(on_cpu(options), "few_threads"); }

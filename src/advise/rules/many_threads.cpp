@@ -32,8 +32,6 @@ constexpr double kSlice = 2'000'000;
 // A mended program still shares its processors.
 constexpr double kUncertainty = 0.25, kUncertaintyBesideOthers = 0.7;
 
-bool is_convolution(std::string_view name) { return name.contains("conv"); }
-
 // What an operator takes with threads that all have a processor; nothing where its arguments do not say.
 std::optional<HostTimes> undisturbed(const HostOperator& op, double threads) {
   const bool is_double = op.type == NumberType::kDouble;

@@ -38,11 +38,7 @@ Trace on_cpu(const Program& options) {
     program.run(Kind::kOperator, "aten::other", 1 * kMillisecond);
     program.close();
   }
-  for (int i = 0; options.busy >= 0 && i < 2; ++i) program.sketch().count("processors busy", i * 1000, options.busy);
-  for (int i = 0; options.own >= 0 && i < 2; ++i) program.sketch().count("process processors", i * 1000, options.own);
-  Trace trace = program.build();
-  trace.metadata.emplace_back("processors", fmt::format("\"{}\"", options.processors));
-  trace.metadata.emplace_back("torch_threads", fmt::format("\"{}\"", options.threads));
+  Trace trace = built_on(program, {options.processors, options.threads, options.busy, options.own});
   if (options.batch > 0)
     trace.metadata.emplace_back(
         "worker_lines",

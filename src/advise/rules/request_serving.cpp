@@ -20,12 +20,6 @@ constexpr double kLeastAtOnce = 1.5;
 // Of the threads that serve, in percent: less leaves time to serve more without batches.
 constexpr double kBusyThreads = 70;
 
-std::optional<double> number_named(const Trace& trace, std::string_view name) {
-  const std::string* const value = trace.metadata_named(name);
-  const std::optional<std::int64_t> number = value == nullptr ? std::nullopt : integer_in(*value);
-  return number && *number > 0 ? std::optional(static_cast<double>(*number)) : std::nullopt;
-}
-
 // "calls of Net" or, where a request makes several, "calls of generate"
 std::string calls_of(const Requests& requests) { return "calls of " + requests.name; }
 
@@ -122,8 +116,9 @@ void find_blocked_loop(const Facts& facts, const Requests& requests, std::vector
 }
 
 void find_crowd(const Facts& facts, const Requests& requests, std::vector<Finding>& findings) {
-  const auto threads = number_named(facts.trace, "torch_threads"), processors = number_named(facts.trace, "processors");
-  if (!threads || !processors || requests.mean_at_once < kLeastAtOnce) return;
+  const auto threads = session_number(facts.trace, "torch_threads");
+  const auto processors = session_number(facts.trace, "processors");
+  if (!threads || !processors || *threads < 1 || *processors < 1 || requests.mean_at_once < kLeastAtOnce) return;
   const double wanted = std::round(requests.mean_at_once) * *threads;
   if (wanted <= *processors) return;
   Finding finding;

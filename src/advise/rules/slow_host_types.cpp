@@ -20,8 +20,6 @@ constexpr float kLeftOfDouble = 0.47F, kLeftOfConvolution = 0.3F;
 constexpr double kTellingTimes = 3;
 constexpr double kUncertainty = 0.25;
 
-bool is_convolution(std::string_view name) { return name.contains("conv"); }
-
 struct SlowOperators {
   Edit edit;
   CallSum calls;

@@ -1,5 +1,7 @@
 #include "advise/testing/advise_sketch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -31,6 +33,15 @@ std::vector<Finding> findings_of(const Trace& trace, std::string_view rule) {
   DiagnosisOptions options;
   options.rules = {std::string(rule)};
   return diagnose(trace, options).findings;
+}
+
+Trace built_on(ProgramSketch& program, const MachineSketch& machine) {
+  for (int i = 0; machine.busy >= 0 && i < 2; ++i) program.sketch().count("processors busy", i * 1000, machine.busy);
+  for (int i = 0; machine.own >= 0 && i < 2; ++i) program.sketch().count("process processors", i * 1000, machine.own);
+  Trace trace = program.build();
+  trace.metadata.emplace_back("processors", fmt::format("\"{}\"", machine.processors));
+  trace.metadata.emplace_back("torch_threads", fmt::format("\"{}\"", machine.threads));
+  return trace;
 }
 
 KnownTrace::KnownTrace(Trace drawn)

@@ -33,6 +33,15 @@ struct RuleSample {
 // All that are defined, by rule and program.
 std::vector<RuleSample> rule_samples();
 
+// What a recording says of the machine it was made on.
+struct MachineSketch {
+  int processors = 1, threads = 1;  // of torch
+  double busy = -1, own = -1;       // processors on average; negative: not measured
+};
+
+// The trace of a program on that machine.
+Trace built_on(ProgramSketch& program, const MachineSketch& machine);
+
 // A trace with all that rules may ask about it.
 class KnownTrace {
  public:
