@@ -5,7 +5,7 @@
 
 A command is a line after "$ " in a ```console block; the lines below it, up to the next command, are what it prints.
 "…" there stands for any text within a line and, alone on a line, for any number of lines. Behind the comment
-"<!-- numbers vary -->" any number may stand for another one. A command that shows no output may print what it likes. It
+"<!-- numbers vary -->" any amount may stand for another one: 933 KiB for 9.4 MiB, not for 9.4 s. A command that shows no output may print what it likes. It
 must succeed, either way. A ```sh block is a script that must succeed.
 
 `python` is the interpreter that runs this script. A command that calls it is left out where that has no torch.
@@ -29,6 +29,7 @@ ANY = "…"
 
 VARIES = "<!-- numbers vary -->\n"
 NUMBER = re.compile(r"\d[\d.,]*")
+UNITS = [("ns", "µs", "ms", "s", "min"), ("B", "KiB", "MiB", "GiB")]  # a number that varies may be written with another one of its family
 
 # These run the tests, take minutes or write outside the repository: that they exist is all that is checked.
 ONLY_LOOKED_UP = re.compile(r"^make (test|wheel|bench|fuzz|lint|format|install|clean)\b")
@@ -71,8 +72,17 @@ def pattern_of_text(text, varies):
     """What matches a part of a line; its numbers and the spaces around them stand for any others where they vary."""
     if not varies:
         return re.escape(text)
-    parts = [re.sub(r"(\\ )+", " +", re.escape(part)) for part in NUMBER.split(text)]
-    return NUMBER.pattern.join(parts)
+    first, *behind_numbers = [re.sub(r"(\\ )+", " +", re.escape(part)) for part in NUMBER.split(text)]
+    return NUMBER.pattern.join([first, *map(with_any_unit, behind_numbers)])
+
+
+def with_any_unit(behind_number):
+    """The pattern of what stands behind a number; its unit stands for all of the unit's family."""
+    match = re.match(r"( \+)(\S+?)(?=\W|$)", behind_number)
+    family = next((units for units in UNITS if match and match[2] in units), None)
+    if not family:
+        return behind_number
+    return f"{match[1]}(?:{'|'.join(family)}){behind_number[match.end():]}"
 
 
 def pattern_of(output, varies=False):
