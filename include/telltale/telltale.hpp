@@ -62,8 +62,9 @@ class Session {
   static const char* error_text() { return telltale_error_text(); }
 
   telltale_status step() { return telltale_step(); }
+  // Ends it, once, and returns status(): also of a session that never started, where there is nothing to end.
   telltale_status stop() {
-    if (!is_recording()) return TELLTALE_STATUS_OK;
+    if (!is_recording()) return status_;
     is_stopped_ = true;
     return status_ = telltale_stop();
   }
