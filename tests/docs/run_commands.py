@@ -5,8 +5,8 @@
 
 A command is a line after "$ " in a ```console block; the lines below it, up to the next command, are what it prints.
 "…" there stands for any text within a line and, alone on a line, for any number of lines. Behind the comment
-"<!-- numbers vary -->" any amount may stand for another one: 933 KiB for 9.4 MiB, not for 9.4 s. A command that shows no output may print what it likes. It
-must succeed, either way. A ```sh block is a script that must succeed.
+"<!-- numbers vary -->" any amount may stand for another one: 933 KiB for 9.4 MiB, not for 9.4 s. A command that shows
+no output may print what it likes. It must succeed, either way. A ```sh block is a script that must succeed.
 
 `python` is the interpreter that runs this script. A command that calls it is left out where that has no torch.
 
@@ -29,7 +29,8 @@ ANY = "…"
 
 VARIES = "<!-- numbers vary -->\n"
 NUMBER = re.compile(r"\d[\d.,]*")
-UNITS = [("ns", "µs", "ms", "s", "min"), ("B", "KiB", "MiB", "GiB")]  # a number that varies may be written with another one of its family
+# A number that varies may be written with another unit of the family.
+UNITS = [("ns", "µs", "ms", "s", "min"), ("B", "KiB", "MiB", "GiB")]
 
 # These run the tests, take minutes or write outside the repository: that they exist is all that is checked.
 ONLY_LOOKED_UP = re.compile(r"^make (test|wheel|bench|fuzz|lint|format|install|clean)\b")
