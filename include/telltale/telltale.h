@@ -313,7 +313,8 @@ typedef struct telltale_options {
 TELLTALE_API void telltale_default_options(telltale_options* options, size_t size);
 
 /* One session at a time. The program goes on whatever happens; an error says that nothing will be recorded. When the
- * environment has TELLTALE_RECORD=path, a session with default options starts by itself when the library is loaded. */
+ * environment has TELLTALE_RECORD=path, a session with default options starts by itself when the library is loaded;
+ * not in a program with more rights than whoever started it (setuid and the like). */
 TELLTALE_API telltale_status telltale_start(const telltale_options* options);
 /* Ends the session. The file is complete when it returns. A program that exits without it does the same. */
 TELLTALE_API telltale_status telltale_stop(void);

@@ -16,7 +16,7 @@ constexpr std::size_t kWidthOfPipes = 120;
 constexpr std::size_t kNarrowest = 40;
 
 std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = secure_getenv(name);
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 

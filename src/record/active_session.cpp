@@ -156,7 +156,8 @@ telltale_status ActiveSession::begin_file() {
                 static_cast<unsigned long long>(settings_.memory_limit));
   if (error == EBUSY)
     return fail(TELLTALE_STATUS_CANNOT_OPEN, "nothing is recorded: another recording writes to %s", path_);
-  return fail(TELLTALE_STATUS_CANNOT_OPEN, "nothing is recorded: cannot write to %s: %s", path_, strerror(error));
+  return fail(TELLTALE_STATUS_CANNOT_OPEN, "nothing is recorded: cannot write to %s: %s", path_,
+              why_not_written(error));
 }
 
 void ActiveSession::take_records() { __atomic_store_n(&telltale_recording, 1u, __ATOMIC_RELEASE); }
@@ -311,7 +312,7 @@ telltale_status ActiveSession::dump(const char* path) {
   // Without the mutex: the writer tells the user of the file, who may call us.
   const int error = writer.dump(path);
   return error == 0 ? TELLTALE_STATUS_OK
-                    : fail(TELLTALE_STATUS_CANNOT_WRITE, "cannot write to %s: %s", target, strerror(error));
+                    : fail(TELLTALE_STATUS_CANNOT_WRITE, "cannot write to %s: %s", target, why_not_written(error));
 }
 
 void ActiveSession::watch_signal() {

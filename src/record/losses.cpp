@@ -9,6 +9,7 @@ namespace telltale::record {
 const char* why_not_written(int error) {
   if (error == ESTALE) return "the file has been deleted";
   if (error == EBADF) return "the program has closed it";
+  if (error == ELOOP) return "it is a symbolic link, and a recording is not written through one";
   return strerror(error);
 }
 

@@ -1,8 +1,10 @@
 // When the file cannot be written, the host goes on, and what is lost is counted and told.
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -250,6 +252,24 @@ TEST_F(IoFailureTest, two_recordings_do_not_share_a_file) {
   EXPECT_EQ(std::string(telltale_error_text()), "nothing is recorded: another recording writes to " + path());
   close(other);
   EXPECT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
+}
+
+TEST_F(IoFailureTest, of_many_who_replace_a_file_nobody_takes_it_from_another) {
+  constexpr int kProcesses = 4, kRounds = 2000, kTaken = 1;
+  std::array<pid_t, kProcesses> children{};
+  for (pid_t& child : children) {
+    child = fork();
+    if (child != 0) continue;
+    for (int round = 0; round < kRounds; ++round) {
+      int file = -1;
+      if (kSystemFiles.open(path().c_str(), &file) != 0) continue;
+      sched_yield();
+      if (kSystemFiles.check(file) != 0) _exit(kTaken);
+      kSystemFiles.close(file);
+    }
+    _exit(0);
+  }
+  for (const pid_t child : children) EXPECT_TRUE(wait_for(child).exited_with(0));
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ std::string attachment_text(const Attachment& attachment) {
 }
 
 std::vector<std::string> attachment_variables(const Attachment& attachment) {
-  const char* others = std::getenv("PYTHONPATH");
+  const char* others = secure_getenv("PYTHONPATH");
   const bool has_others = others != nullptr && *others != '\0';
   return {"TELLTALE_ATTACH=" + attachment_text(attachment),
           "PYTHONPATH=" + injection_folder(attachment.package).string() + (has_others ? ":" : "") +

@@ -27,7 +27,7 @@ constexpr int kMeasuredSteps = 7;
 constexpr std::chrono::milliseconds kDefaultDuration{3000};
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = secure_getenv(name);
   return value == nullptr ? std::string() : std::string(value);
 }
 
@@ -55,7 +55,7 @@ std::optional<fs::path> python_folder() {
 }
 
 bool has_visible_gpu() {
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const char* visible = secure_getenv("CUDA_VISIBLE_DEVICES");
   if (visible != nullptr && (std::string_view(visible).empty() || std::string_view(visible) == "-1")) return false;
   std::error_code error;
   for (fs::directory_iterator entry("/dev", error), end; !error && entry != end; entry.increment(error))
