@@ -109,10 +109,13 @@ class AProcess(Kineto):
     """--pid, with sockets in a folder, and once with the abstract name that all the machine shares."""
 
     WAITS = """
-import importlib.util, sys, time
+import importlib.util, os, sys, time
 spec = importlib.util.spec_from_file_location("kineto_client", sys.argv[1])
 client = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(client)
+if "BECOME" in os.environ:
+    os.setgid(int(os.environ["BECOME"]))
+    os.setuid(int(os.environ["BECOME"]))
 print("ready", flush=True)
 sys.argv = ["client", *sys.argv[2:]]
 while True:
@@ -152,6 +155,30 @@ while True:
             done = self.record("--pid", process.pid)
         self.assertEqual(done.returncode, 2)
         self.assertIn("already answers PyTorch's profiler here", done.stderr)
+
+    def test_a_file_that_stands_where_the_socket_belongs_stays(self):
+        sockets = self.folder / "s"
+        sockets.mkdir()
+        (sockets / "dynolog").write_text("precious")
+        process = self.start("sleep", "60", variables={"KINETO_IPC_SOCKET_DIR": sockets})
+        while b"KINETO" not in Path(f"/proc/{process.pid}/environ").read_bytes():
+            time.sleep(0.01)
+        done = self.record("--pid", process.pid)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is not a socket of yours", done.stderr)
+        self.assertEqual((sockets / "dynolog").read_text(), "precious")
+
+    def test_of_another_user_gives_its_trace_to_root(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can record the process of another user; run this test as root")
+        self.folder.chmod(0o755)
+        process = self.waiting_client(BECOME=54321)
+        done = self.record("--pid", process.pid, "--seconds", 1, "-o", self.runs / "run.json")
+        if "already answers" in done.stderr:
+            self.skipTest("another daemon has the name that all the machine shares")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.runs / "run.json").read_bytes(), self.trace.read_bytes())
+        self.assertEqual((self.runs / "run.json").stat().st_uid, 0)
 
 
 if __name__ == "__main__":

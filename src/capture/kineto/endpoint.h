@@ -3,7 +3,13 @@
 //
 // Datagrams; serve() returns at once when there are none. A process waits for its answer for about 90 ms, so that
 // serve() is to be called as soon as the descriptor can be read. Not thread-safe.
+//
+// Any process of the machine can send to the abstract name, and the folder may be another user's. So the kernel says
+// who sends: only the process that a request names, of the user that we serve, is answered, and of all files only a
+// socket of ours is ever removed.
 #pragma once
+
+#include <sys/types.h>
 
 #include <functional>
 #include <string>
@@ -18,8 +24,9 @@ inline constexpr std::size_t kMaxFolderLength = 50;
 
 class Endpoint {
  public:
-  static Result<Endpoint> in_folder(const std::string& folder);
-  static Result<Endpoint> with_abstract_name();
+  // `user` is whose processes are served.
+  static Result<Endpoint> in_folder(const std::string& folder, uid_t user);
+  static Result<Endpoint> with_abstract_name(uid_t user);
   ~Endpoint();
   Endpoint(Endpoint&& other) noexcept;
   Endpoint& operator=(Endpoint&&) = delete;
@@ -28,14 +35,18 @@ class Endpoint {
 
   int descriptor() const { return descriptor_; }
 
-  // Answers all that wait. What is no request is passed over.
-  void serve(const std::function<std::string(const ConfigurationRequest&)>& answer);
+  // What to answer; `sender` is the pid of who asks, which in a container may call itself by another number.
+  using Answer = std::function<std::string(const ConfigurationRequest& request, int sender)>;
+  // Answers all that wait. What is no request, or comes from another process than it says, is passed over.
+  void serve(const Answer& answer);
 
  private:
-  Endpoint(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  Endpoint(int descriptor, uid_t user) : descriptor_(descriptor), user_(user) {}
 
   int descriptor_ = -1;
-  std::string path_;  // of the socket's file; empty when it has none
+  uid_t user_ = 0;
+  int folder_ = -1;   // with the socket's file; -1 where it has none
+  ino_t socket_ = 0;  // that file
 };
 
 }  // namespace telltale::capture

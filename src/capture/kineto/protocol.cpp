@@ -56,7 +56,10 @@ std::optional<ConfigurationRequest> decoded_request(std::string_view payload) {
   return request;
 }
 
-bool is_registration(std::string_view payload) { return payload.size() == kRegistrationBytes; }
+std::optional<std::int32_t> decoded_registration(std::string_view payload) {
+  if (payload.size() != kRegistrationBytes) return std::nullopt;
+  return number_at<std::int32_t>(payload, 4);
+}
 
 std::string encoded_count(std::int32_t count) {
   std::string payload;

@@ -32,9 +32,9 @@ struct ConfigurationRequest {
 };
 std::optional<ConfigurationRequest> decoded_request(std::string_view payload);
 
-// "I exist", with which old versions begin. The answer is how many such processes there are.
+// "I exist", with which old versions begin: the pid. The answer is how many such processes there are.
 inline constexpr std::string_view kRegistrationType = "ctxt";
-bool is_registration(std::string_view payload);
+std::optional<std::int32_t> decoded_registration(std::string_view payload);
 std::string encoded_count(std::int32_t count);
 
 }  // namespace telltale::capture

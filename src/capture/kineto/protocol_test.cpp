@@ -85,9 +85,9 @@ TEST(Protocol, a_type_without_an_end_and_a_pid_that_is_none_are_refused) {
 }
 
 TEST(Protocol, knows_registrations_by_their_size) {
-  EXPECT_TRUE(is_registration(std::string(16, '\0')));
-  EXPECT_FALSE(is_registration(std::string(15, '\0')));
-  EXPECT_FALSE(is_registration(std::string(17, '\0')));
+  EXPECT_EQ(decoded_registration("\1\0\0\0\7\0\0\0\0\0\0\0\0\0\0\0"s), 7);
+  EXPECT_FALSE(decoded_registration(std::string(15, '\0')));
+  EXPECT_FALSE(decoded_registration(std::string(17, '\0')));
 }
 
 }  // namespace

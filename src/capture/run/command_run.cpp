@@ -1,6 +1,7 @@
 #include "capture/run/command_run.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -38,7 +39,7 @@ class CommandRun {
         work_(work),
         say_(say),
         log_file_(kineto_log_file(name, work.path())),
-        endpoint_(Endpoint::in_folder(work.path())),
+        endpoint_(Endpoint::in_folder(work.path(), geteuid())),
         clients_(capture_plan(options, log_file_), is_worth_having),
         earlier_(earlier_files(name.folder, name.stem)) {}
 
@@ -90,7 +91,7 @@ class CommandRun {
   }
 
   void serve() {
-    if (endpoint_) endpoint_->serve([this](const ConfigurationRequest& request) { return answer(request); });
+    if (endpoint_) endpoint_->serve([this](const ConfigurationRequest& request, int) { return answer(request); });
     clients_.look_for_files();
     for (const Client& client : clients_.clients()) {
       work_.set_mark(Mark::kTold, client.pid, client.state != ClientState::kDone);
