@@ -293,9 +293,11 @@ typedef struct telltale_options {
   uint32_t fork_mode;                /* telltale_fork (silent) */
   uint32_t flush_ms;                 /* how long a record may wait for the file (25) */
   int32_t compression;               /* zstd's level, 0: none (1); ignored by a build without zstd */
-  telltale_trace_ready
-      on_ready; /* called when a file is complete; by step(), stop() or, for dumps, the writer's thread */
-  void* user;   /* for on_ready and on_toggle */
+  /* Called when a file is complete; by step(), stop() or, for dumps, the writer's thread. It may call everything here,
+   * and also end this session and start another; only on the writer's thread, what would wait for that thread says
+   * TELLTALE_STATUS_IN_CALLBACK. */
+  telltale_trace_ready on_ready;
+  void* user; /* for on_ready and on_toggle */
   /* Flight recorder: when not 0, nothing is written until telltale_dump(), the signal, or a step that takes longer than
    * the threshold; then the last so many seconds are, as far as the memory limit held them. */
   double flight_seconds;
@@ -324,7 +326,8 @@ TELLTALE_API telltale_status telltale_step(void);
 TELLTALE_API telltale_fork telltale_set_fork_mode(telltale_fork mode);
 /* Returns when everything emitted before is in the file. */
 TELLTALE_API telltale_status telltale_flush(void);
-/* Writes what the flight recorder holds. `path` may be null: the session's. Returns when the file is complete. */
+/* Writes what the flight recorder holds. `path` may be null: the session's. Returns when the file is complete. Each
+ * call writes a file of its own, also when several threads call at once, or another one stops the session meanwhile. */
 TELLTALE_API telltale_status telltale_dump(const char* path);
 
 typedef struct telltale_statistics {

@@ -64,6 +64,9 @@ void PausedSteps::emit_all() const {
 telltale_status ActiveSession::start(const telltale_options& options) {
   make_ready();
   Lock lock(mutex_);
+  if (is_ending_ && writer.is_writer_thread())
+    return fail(TELLTALE_STATUS_IN_CALLBACK, "the session that ends waits for its writer's thread");
+  await_last_end();
   if (is_active_) return fail(TELLTALE_STATUS_ALREADY_STARTED, "a session has been started already");
   if (const char* problem = take_options(options, settings_))
     return fail(TELLTALE_STATUS_BAD_OPTIONS, "nothing is recorded: %s", problem);
@@ -71,6 +74,7 @@ telltale_status ActiveSession::start(const telltale_options& options) {
   forget_last_session();
   owner.store(getpid(), std::memory_order_relaxed);
   is_active_ = true;
+  ++turn_;
   const telltale_status status = change_to(telltale_schedule_action(settings_.schedule_or_null(), 0));
   if (status != TELLTALE_STATUS_OK) is_active_ = false;
   if (status == TELLTALE_STATUS_OK && settings_.flight_signal != 0) watch_signal();
@@ -81,6 +85,7 @@ telltale_status ActiveSession::start(const telltale_options& options) {
 // The mutex is held, here and below.
 void ActiveSession::forget_last_session() {
   std::memset(lost_before_, 0, sizeof lost_before_);
+  write_error_ = 0;
   writer.reset_statistics();
   losses.reset();
   next_file_ = 0;
@@ -90,7 +95,6 @@ void ActiveSession::forget_last_session() {
   pause_plan_ = {};
   paused_.clear();
   unrecorded_steps.clear();
-  ready_path_[0] = '\0';
   action_ = TELLTALE_ACTION_NONE;
 }
 
@@ -102,8 +106,7 @@ void ActiveSession::begin_step() {
 telltale_status ActiveSession::change_to(telltale_action next) {
   if (is_in_tail_ && is_tail_over(next)) end_file(tell::EndReason::kCycleEnded);
   if (action_ == TELLTALE_ACTION_RECORD_AND_SAVE) {
-    toggle(false);
-    if (!is_active_) return TELLTALE_STATUS_OK;
+    if (!toggle(false)) return TELLTALE_STATUS_OK;
     if (settings_.pauses && settings_.on_ready == nullptr && next == TELLTALE_ACTION_NONE) {
       __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
       is_in_tail_ = true;
@@ -112,13 +115,12 @@ telltale_status ActiveSession::change_to(telltale_action next) {
       return TELLTALE_STATUS_OK;
     }
     end_file(tell::EndReason::kCycleEnded);
-    strcpy(ready_path_, path_);
     action_ = TELLTALE_ACTION_NONE;
-    if (settings_.on_ready != nullptr) {  // which may take its time, start a process, or call us
-      mutex_.unlock();
-      call_on_ready();
-      mutex_.lock();
-      if (!is_active_) return TELLTALE_STATUS_OK;
+    if (const telltale_trace_ready on_ready = settings_.on_ready; on_ready != nullptr) {
+      char path[kMaxPath];
+      strcpy(path, path_);
+      // It may take its time, start a process, or call us.
+      if (!without_mutex([&path, on_ready, user = settings_.user] { on_ready(path, user); })) return TELLTALE_STATUS_OK;
     }
   }
   telltale_status status = TELLTALE_STATUS_OK;
@@ -137,12 +139,21 @@ bool ActiveSession::is_tail_over(telltale_action next) const {
   return next != TELLTALE_ACTION_NONE || timed >= kMostInTail || (timed >= kLeastInTail && is_long);
 }
 
-// Tells who feeds the recorder, which may take its time, or stop the session.
-void ActiveSession::toggle(bool is_recording) {
-  if (settings_.on_toggle == nullptr) return;
+// What the user has us call. Returns whether the session is still where it was.
+template <typename Call>
+bool ActiveSession::without_mutex(Call call) {
+  const std::uint64_t turn = turn_;
   mutex_.unlock();
-  settings_.on_toggle(is_recording ? 1 : 0, settings_.user);
+  call();
   mutex_.lock();
+  return turn == turn_;
+}
+
+// Tells who feeds the recorder, which may take its time, or stop the session. Returns whether it is still where it was.
+bool ActiveSession::toggle(bool is_recording) {
+  const telltale_toggled on_toggle = settings_.on_toggle;
+  if (on_toggle == nullptr) return true;
+  return without_mutex([=, user = settings_.user] { on_toggle(is_recording ? 1 : 0, user); });
 }
 
 telltale_status ActiveSession::begin_file() {
@@ -162,8 +173,7 @@ telltale_status ActiveSession::begin_file() {
 
 void ActiveSession::take_records() { __atomic_store_n(&telltale_recording, 1u, __ATOMIC_RELEASE); }
 
-void ActiveSession::end_file(tell::EndReason reason) {
-  is_in_tail_ = false;
+void ActiveSession::take_no_more_records() {
   // A flight recorder's writer may be reading the text for a dump, and writes no file at the end.
   if (settings_.flight_ns == 0) unrecorded_steps.describe_for(first_recorded_);
   __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
@@ -171,18 +181,26 @@ void ActiveSession::end_file(tell::EndReason reason) {
   barrier_on_all_threads();
   pool.wait_until_left();
   pool.collect_from_threads();
+}
+
+void ActiveSession::end_file(tell::EndReason reason) {
+  is_in_tail_ = false;
+  take_no_more_records();
   writer.finish(reason);
+  note_losses();
+}
+
+void ActiveSession::note_losses() {
   tell_losses();
+  if (losses.count(LossReason::kWriteFailed) > 0 || !writer.is_file_whole()) write_error_ = writer.error();
   for (int i = 0; i < tell::kLossReasonCount; ++i) lost_before_[i] += losses.count(static_cast<LossReason>(i));
   losses.reset();
 }
 
-void ActiveSession::call_on_ready() {
-  if (ready_path_[0] == '\0' || settings_.on_ready == nullptr) return;
-  char path[kMaxPath];
-  strcpy(path, ready_path_);
-  ready_path_[0] = '\0';
-  settings_.on_ready(path, settings_.user);
+// Returns when no stop() is under way.
+void ActiveSession::await_last_end() {
+  constexpr std::int64_t kBetweenLooksNs = 100'000'000;
+  while (is_ending_) has_ended_.wait_for(mutex_, kBetweenLooksNs);
 }
 
 void ActiveSession::tell_losses() {
@@ -205,34 +223,59 @@ void ActiveSession::tell_losses() {
 telltale_status ActiveSession::stop(tell::EndReason reason) {
   if (writer.is_writer_thread())
     return fail(TELLTALE_STATUS_IN_CALLBACK, "a session cannot be stopped by its writer's thread");
+  char path[kMaxPath] = {};
+  telltale_trace_ready on_ready = nullptr;
+  void* user = nullptr;
   {
     Lock lock(mutex_);
+    await_last_end();  // the file is complete when stop() returns, whoever stopped
     if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
-    if (settings_.flight_signal != 0) unwatch_signal();
-    if (is_paused_) resume();
-    if (action_ == TELLTALE_ACTION_WARMUP) {
-      writer.abandon(path_);
-    } else if (is_recording(action_) || is_in_tail_) {
-      end_file(reason);
-      if (settings_.flight_ns == 0) strcpy(ready_path_, path_);
+    const bool has_file = settings_.flight_ns == 0 && (is_recording(action_) || is_in_tail_);
+    finish(reason);
+    if (const telltale_status status = outcome(); status != TELLTALE_STATUS_OK) return status;
+    if (has_file) {
+      strcpy(path, path_);
+      on_ready = settings_.on_ready;
+      user = settings_.user;
     }
-    action_ = TELLTALE_ACTION_NONE;
-    is_active_ = false;
   }
-  const std::uint64_t unwritten = lost_before_[static_cast<int>(LossReason::kWriteFailed)];
-  if (unwritten > 0)
-    return fail(TELLTALE_STATUS_CANNOT_WRITE, "%llu event%s could not be written: %s",
-                static_cast<unsigned long long>(unwritten), unwritten == 1 ? "" : "s", why_not_written(writer.error()));
-  if (!writer.is_file_whole())
-    return fail(TELLTALE_STATUS_CANNOT_WRITE, "the end of the file could not be written: %s",
-                why_not_written(writer.error()));
-  call_on_ready();
+  if (on_ready != nullptr) on_ready(path, user);
   return TELLTALE_STATUS_OK;
+}
+
+void ActiveSession::finish(tell::EndReason reason) {
+  ++turn_;
+  if (settings_.flight_signal != 0) unwatch_signal();
+  if (is_paused_) resume();
+  const bool is_warming_up = action_ == TELLTALE_ACTION_WARMUP;
+  const bool records = is_recording(action_) || is_in_tail_;
+  if (records) take_no_more_records();
+  action_ = TELLTALE_ACTION_NONE;
+  is_active_ = is_in_tail_ = false;
+  is_ending_ = true;
+  mutex_.unlock();
+  if (is_warming_up) writer.abandon(path_);
+  if (records) writer.finish(reason);
+  mutex_.lock();
+  if (records) note_losses();
+  is_ending_ = false;
+  has_ended_.wake_all();
+}
+
+// Of the session that has just ended.
+telltale_status ActiveSession::outcome() {
+  if (write_error_ == 0) return TELLTALE_STATUS_OK;
+  const char* const why = why_not_written(write_error_);
+  const std::uint64_t unwritten = lost_before_[static_cast<int>(LossReason::kWriteFailed)];
+  if (unwritten == 0) return fail(TELLTALE_STATUS_CANNOT_WRITE, "the end of the file could not be written: %s", why);
+  return fail(TELLTALE_STATUS_CANNOT_WRITE, "%llu event%s could not be written: %s",
+              static_cast<unsigned long long>(unwritten), unwritten == 1 ? "" : "s", why);
 }
 
 telltale_status ActiveSession::step() {
   Lock lock(mutex_);
   if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
+  const std::uint64_t turn = ++turn_;
   const std::int64_t took_ns = end_step();
   ++step_;
   telltale_status status = TELLTALE_STATUS_OK;
@@ -240,7 +283,7 @@ telltale_status ActiveSession::step() {
     status = change_to(telltale_schedule_action(settings_.schedule_or_null(), step_));
   else if (pause_plan_.end_step(took_ns) == is_paused_)
     change_pause();
-  begin_step();
+  if (turn == turn_) begin_step();
   return status;
 }
 
@@ -272,8 +315,7 @@ void ActiveSession::change_pause() {
     toggle(true);
     return;
   }
-  toggle(false);
-  if (!is_active_) return;
+  if (!toggle(false)) return;
   __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
   is_paused_ = true;
 }
@@ -303,14 +345,16 @@ telltale_status ActiveSession::dump(const char* path) {
   if (writer.is_writer_thread()) return fail(TELLTALE_STATUS_IN_CALLBACK, "the writer's thread cannot wait for itself");
   if (path != nullptr && strlen(path) >= kMaxPath) return fail(TELLTALE_STATUS_BAD_OPTIONS, "the path is too long");
   char target[kMaxPath];
+  DumpRequest request{path};
   {
     Lock lock(mutex_);
     if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
     if (settings_.flight_ns == 0) return fail(TELLTALE_STATUS_NOT_FLIGHT, "only a flight recorder can be dumped");
     strcpy(target, path != nullptr ? path : settings_.path);
+    writer.add(request);
   }
   // Without the mutex: the writer tells the user of the file, who may call us.
-  const int error = writer.dump(path);
+  const int error = writer.await(request);
   return error == 0 ? TELLTALE_STATUS_OK
                     : fail(TELLTALE_STATUS_CANNOT_WRITE, "cannot write to %s: %s", target, why_not_written(error));
 }
@@ -347,15 +391,18 @@ void ActiveSession::get_statistics(telltale_statistics& statistics) {
 
 bool ActiveSession::reset_in_child() {
   mutex_.reset_in_child();
+  has_ended_.reset_in_child();
   const bool must_record = is_active_ && is_recording(action_) && settings_.records_in_child;
-  is_active_ = is_in_tail_ = is_paused_ = false;
+  is_active_ = is_ending_ = is_in_tail_ = is_paused_ = false;
+  ++turn_;
   action_ = TELLTALE_ACTION_NONE;
   return must_record;
 }
 
 bool ActiveSession::start_in_child() {
-  if (!insert_pid(settings_.path)) return false;
   Lock lock(mutex_);
+  if (!insert_pid(settings_.path)) return false;
+  ++turn_;
   settings_.has_schedule = settings_.pauses = false;
   forget_last_session();
   begin_step();

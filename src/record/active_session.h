@@ -2,7 +2,9 @@
 // telltale_start(), telltale_stop() and their like do.
 //
 // All functions may be called from any thread at any time, but not from a signal handler, and never throw. One mutex
-// orders them; it is not held while the user's on_ready runs, which may call them.
+// orders them. It is not held while something of the user's runs, which may call them, nor while stop() waits for the
+// writer, who may be running it. Whoever comes back from there looks at the turn: when it is another one, the session
+// has moved on, or is over, and belongs to those who moved it.
 #pragma once
 
 #include "record/mutex.h"
@@ -51,20 +53,29 @@ class ActiveSession {
   void begin_step();
   telltale_status begin_file();
   void take_records();
+  void await_last_end();
+  void take_no_more_records();
   void end_file(tell::EndReason reason);
+  void note_losses();
+  void finish(tell::EndReason reason);
+  telltale_status outcome();
   std::int64_t end_step();
-  void toggle(bool is_recording);
+  template <typename Call>
+  bool without_mutex(Call call);
+  bool toggle(bool is_recording);
   void change_pause();
   void resume();
   bool is_tail_over(telltale_action next) const;
   telltale_status change_to(telltale_action next);
-  void call_on_ready();
   void tell_losses();
   void watch_signal();
   void unwatch_signal();
 
   Mutex mutex_;
+  Condition has_ended_;
   bool is_active_ = false;
+  bool is_ending_ = false;  // stop() waits for the writer: neither active nor over
+  std::uint64_t turn_ = 0;  // goes up with each start, step and stop
   Settings settings_;
   telltale_action action_ = TELLTALE_ACTION_NONE;
   std::uint64_t step_ = 0;
@@ -79,8 +90,8 @@ class ActiveSession {
   std::int64_t tail_start_ns_ = 0;
   unsigned next_file_ = 0;
   char path_[kMaxPath] = {};                                // of the present file
-  char ready_path_[kMaxPath] = {};                          // of a complete file that on_ready has not been told of
   std::uint64_t lost_before_[tell::kLossReasonCount] = {};  // in files that are complete
+  int write_error_ = 0;                                     // errno of the last of them that lacks something
 };
 
 extern ActiveSession session;

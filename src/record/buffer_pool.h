@@ -102,7 +102,7 @@ class BufferPool {
   std::size_t buffer_bytes() const { return buffer_bytes_.load(std::memory_order_relaxed); }
   // What one record may take.
   std::size_t record_bytes() const { return buffer_bytes() - sizeof(Buffer); }
-  std::size_t peak_bytes() const { return carved_ * buffer_bytes(); }
+  std::size_t peak_bytes() const { return carved_.load(std::memory_order_relaxed) * buffer_bytes(); }
 
   void lock_for_fork() { mutex_.lock(); }
   void unlock_after_fork() { mutex_.unlock(); }
@@ -133,7 +133,7 @@ class BufferPool {
   unsigned char* region_ = nullptr;
   std::size_t region_bytes_ = 0;
   std::atomic<std::size_t> buffer_bytes_ = 0;
-  std::size_t carved_ = 0;                  // buffers cut from the region so far
+  std::atomic<std::size_t> carved_ = 0;     // buffers cut from the region so far
   std::atomic<std::size_t> available_ = 0;  // free ones and those not cut yet
   std::atomic<bool> is_starved_ = false;
   Buffer* free_ = nullptr;

@@ -23,10 +23,15 @@ constinit Mutex mutex;
 constinit Metadata metadata[kMaxMetadata] = {};
 constinit std::size_t metadata_count = 0;
 constinit std::atomic<std::uint64_t> change_count = 0;
-constinit std::uint32_t process_name = 0;
+constinit std::uint32_t process_name_text = 0;
 
 const char* text_of(std::uint32_t number, const Names& names) {
   return number == 0 ? "" : names.texts()[number - 1].data;
+}
+
+const char* process_name(const Names& names) {
+  Lock lock(mutex);
+  return process_name_text != 0 ? text_of(process_name_text, names) : program_invocation_short_name;
 }
 
 const char* name_of(Policy policy) {
@@ -59,7 +64,7 @@ void SessionPairs::describe(const Settings& settings, unsigned number, const Cal
   gethostname(host_, sizeof host_ - 1);
   add("version", telltale_version());
   add("pid", getpid());
-  add("process", process_name != 0 ? text_of(process_name, names) : program_invocation_short_name);
+  add("process", process_name(names));
   add("host", host_);
   add("clock", uses_tsc ? "tsc" : "monotonic");
   add("ticks_per_second", ticks_per_second());
@@ -104,7 +109,7 @@ std::uint64_t metadata_changes() { return change_count.load(std::memory_order_re
 void set_process_name(const char* name, Names& names) {
   const std::uint32_t number = names.intern(name);
   Lock lock(mutex);
-  process_name = number;
+  process_name_text = number;
 }
 
 void reset_metadata_lock_in_child() { mutex.reset_in_child(); }

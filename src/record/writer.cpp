@@ -26,7 +26,7 @@ int Writer::start(const Settings& settings, const char* path, unsigned number) {
   settings_ = settings;
   number_ = number;
   is_finish_asked_ = false;
-  flushes_asked_ = flushes_done_ = dumps_asked_ = dumps_done_ = 0;
+  flushes_asked_ = flushes_done_ = 0;
   is_dump_asked_.store(false, std::memory_order_relaxed);
   error_.store(0, std::memory_order_relaxed);
   losses.reset();
@@ -70,7 +70,10 @@ int Writer::open_file(const char* path, unsigned number) {
 
 void* Writer::run(void* self) {
   pthread_setname_np(pthread_self(), "telltale");
-  static_cast<Writer*>(self)->loop();
+  auto& own = *static_cast<Writer*>(self);
+  own.thread_id_.store(gettid(), std::memory_order_relaxed);
+  own.loop();
+  own.thread_id_.store(0, std::memory_order_relaxed);
   return nullptr;
 }
 
@@ -80,15 +83,14 @@ void Writer::loop() {
     const std::int64_t left = deadline - clock_ns(CLOCK_MONOTONIC);
     if (left > 0) pool.wait_for_work(left);
     mutex_.lock();
-    const std::uint64_t flushes = flushes_asked_, dumps = dumps_asked_;
-    const bool must_dump = dumps != dumps_done_;
+    const std::uint64_t flushes = flushes_asked_;
     const bool must_flush = flushes != flushes_done_ || clock_ns(CLOCK_MONOTONIC) >= deadline;
     const bool must_finish = is_finish_asked_;
     mutex_.unlock();
     if (must_finish) break;
     if (settings_.flight_ns > 0) {
       losses.add(tell::LossReason::kAgedOut, pool.drop_older_than(ticks_ago(settings_.flight_ns)));
-      if (must_dump || is_dump_asked_.exchange(false, std::memory_order_relaxed)) write_dump();
+      write_dumps();
       pool.recycle();
     } else {
       write_full_buffers();
@@ -102,7 +104,6 @@ void Writer::loop() {
     note_progress();
     Lock lock(mutex_);
     flushes_done_ = flushes;
-    dumps_done_ = dumps;
     done_.wake_all();
   }
   close_down();
@@ -111,6 +112,7 @@ void Writer::loop() {
 void Writer::close_down() {
   if (is_abandoned_) return;
   if (settings_.flight_ns > 0) {
+    write_dumps();
     losses.add(tell::LossReason::kAgedOut, pool.drop_older_than(UINT64_MAX));
   } else {
     write_full_buffers();
@@ -186,41 +188,52 @@ void Writer::write(Buffer& buffer, const unsigned char* begin, const unsigned ch
   file_.add_records(thread, encoder_.encode({begin, end}, thread.track, before, not_before, names));
 }
 
-void Writer::write_dump() {
-  char path[kMaxPath];
-  bool is_asked = false;
-  {
+DumpRequest* Writer::next_request() {
+  Lock lock(mutex_);
+  DumpRequest* request = requests_;
+  if (request != nullptr) requests_ = request->next;
+  return request;
+}
+
+// Each request has a file of its own; a signal and a step that takes too long have one together.
+void Writer::write_dumps() {
+  while (DumpRequest* request = next_request()) {
+    const int error = write_dump(request->path);
     Lock lock(mutex_);
-    is_asked = dump_path_[0] != '\0';
-    if (is_asked) strcpy(path, dump_path_);
-    dump_path_[0] = '\0';
+    request->error = error;
+    request->is_done = true;
+    done_.wake_all();
   }
-  int error = 0;
-  if (!is_asked && !expand_path(settings_.path, number_, path)) error = ENAMETOOLONG;
-  if (error == 0) error = open_file(path, number_);
-  if (error == 0) {
-    const std::uint64_t oldest = ticks_ago(settings_.flight_ns);
-    Buffer* list = pool.take_all_full();
-    for (Buffer* buffer = list; buffer != nullptr; buffer = buffer->next)
-      write(*buffer, buffer->begin(), buffer->end, oldest);
-    pool.put_back(list);
-    const Calibration now = calibrate();
-    pool.for_each_thread([&](ThreadState& thread, BufferPool::Partial partial) {
-      if (partial.buffer != nullptr) write(*partial.buffer, partial.buffer->begin(), partial.end, oldest);
-      file_.add_open_scopes(thread, now.ticks, UINT64_MAX, names);
-    });
-    file_.add_calibration(now);
-    file_.finish(tell::EndReason::kDumped);
-    error = file_.error();
-  }
-  note_progress();
+  if (is_dump_asked_.exchange(false, std::memory_order_relaxed)) write_dump(nullptr);
+}
+
+int Writer::write_dump(const char* asked) {
+  char path[kMaxPath];
+  if (asked != nullptr)
+    strcpy(path, asked);
+  else if (!expand_path(settings_.path, number_, path))
+    return ENAMETOOLONG;
+  if (const int error = open_file(path, number_); error != 0) return error;
+  const std::uint64_t oldest = ticks_ago(settings_.flight_ns);
+  Buffer* list = pool.take_all_full();
+  for (Buffer* buffer = list; buffer != nullptr; buffer = buffer->next)
+    write(*buffer, buffer->begin(), buffer->end, oldest);
+  pool.put_back(list);
+  const Calibration now = calibrate();
+  pool.for_each_thread([&](ThreadState& thread, BufferPool::Partial partial) {
+    if (partial.buffer != nullptr) write(*partial.buffer, partial.buffer->begin(), partial.end, oldest);
+    file_.add_open_scopes(thread, now.ticks, UINT64_MAX, names);
+  });
+  file_.add_calibration(now);
+  file_.finish(tell::EndReason::kDumped);
   records_before_ += file_.records();
   bytes_before_ += file_.bytes();
+  const int error = file_.error();
   if (error == 0) files_.fetch_add(1, std::memory_order_relaxed);
-  if (error == 0 && !is_asked) ++number_;
+  if (error == 0 && asked == nullptr) ++number_;
+  note_progress();
   if (error == 0 && settings_.on_ready != nullptr) settings_.on_ready(path, settings_.user);
-  Lock lock(mutex_);
-  dump_error_ = error;
+  return error;
 }
 
 std::uint64_t Writer::ticks_ago(std::int64_t ns) const {
@@ -249,12 +262,6 @@ void Writer::finish(tell::EndReason reason) {
   pool.wake_writer();
   pthread_join(thread_, nullptr);
   is_running_ = false;
-  {
-    Lock lock(mutex_);  // who still waits for a flush or a dump
-    flushes_done_ = flushes_asked_;
-    dumps_done_ = dumps_asked_;
-    done_.wake_all();
-  }
   records_before_ = records();
   bytes_before_ = bytes();
   cpu_before_ = cpu_ns();
@@ -283,15 +290,22 @@ void Writer::flush() {
   while (flushes_done_ < ticket) done_.wait_for(mutex_, settings_.flush_ns);
 }
 
-int Writer::dump(const char* path) {
-  mutex_.lock();
-  const std::uint64_t ticket = ++dumps_asked_;
-  if (path != nullptr) snprintf(dump_path_, sizeof dump_path_, "%s", path);
-  mutex_.unlock();
+void Writer::add(DumpRequest& request) {
+  {
+    Lock lock(mutex_);
+    DumpRequest** end = &requests_;
+    while (*end != nullptr) end = &(*end)->next;
+    *end = &request;
+  }
   pool.wake_writer();
+}
+
+int Writer::await(const DumpRequest& request) {
+  constexpr std::int64_t kBetweenLooksNs = 100'000'000;
+  const pid_t pid = getpid();  // a child that a handler of this thread forked has no writer
   Lock lock(mutex_);
-  while (dumps_done_ < ticket && is_running_) done_.wait_for(mutex_, settings_.flush_ns);
-  return dumps_done_ < ticket ? ECANCELED : dump_error_;
+  while (!request.is_done && getpid() == pid) done_.wait_for(mutex_, kBetweenLooksNs);
+  return request.is_done ? request.error : ECANCELED;
 }
 
 void Writer::reset_statistics() {
@@ -306,6 +320,8 @@ void Writer::reset_in_child() {
   mutex_.reset_in_child();
   done_.reset_in_child();
   is_running_ = false;
+  thread_id_.store(0, std::memory_order_relaxed);
+  requests_ = nullptr;
   file_.leave_to_parent();
   encoder_.close();
   pool.reset_in_child();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
@@ -17,22 +18,34 @@
 
 namespace telltale::record {
 
+// Somebody waits for a dump, and holds this meanwhile.
+struct DumpRequest {
+  const char* path;  // null: the session's
+  int error = 0;     // an errno, once it is done
+  bool is_done = false;
+  DumpRequest* next = nullptr;
+};
+
 class Writer {
  public:
   // 0 or an errno; the file is open and the thread runs, unless it is a flight recorder, which has no file yet.
   int start(const Settings& settings, const char* path, unsigned number);
-  // No thread emits any more and all buffers are in the queue. Returns when the file is complete.
+  // No thread emits any more, all buffers are in the queue, and nobody adds requests. Returns when the file, or each
+  // dump that somebody asked for, is complete.
   void finish(tell::EndReason reason);
   // Ends without a file: nothing has been recorded yet.
   void abandon(const char* path);
 
-  // Each waits until the writer has done it.
+  // Waits until everything emitted before is in the file. No finish() meanwhile.
   void flush();
-  int dump(const char* path);
+  // Before finish(); then the request is done, at the latest when that returns.
+  void add(DumpRequest& request);
+  // Waits for that. 0 or an errno.
+  int await(const DumpRequest& request);
   // Asks for a dump without waiting. Signal-safe.
   void ask_for_dump() { is_dump_asked_.store(true, std::memory_order_relaxed); }
 
-  bool is_writer_thread() const { return is_running_ && pthread_equal(pthread_self(), thread_) != 0; }
+  bool is_writer_thread() const { return thread_id_.load(std::memory_order_relaxed) == gettid(); }
   std::uint64_t records() const { return records_.load(std::memory_order_relaxed); }
   std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   std::uint64_t cpu_ns() const { return cpu_ns_.load(std::memory_order_relaxed); }
@@ -54,7 +67,9 @@ class Writer {
   void write_partial_buffers();
   void make_room();
   void write(Buffer& buffer, const unsigned char* begin, const unsigned char* end, std::uint64_t not_before);
-  void write_dump();
+  DumpRequest* next_request();
+  void write_dumps();
+  int write_dump(const char* asked);
   void note_progress();
   int open_file(const char* path, unsigned number);
   std::uint64_t ticks_ago(std::int64_t ns) const;
@@ -64,8 +79,9 @@ class Writer {
   TellFile file_;
   ColumnEncoder encoder_;
   pthread_t thread_{};
-  std::atomic<bool> is_running_ = false;
-  unsigned number_ = 0;  // of the file
+  bool is_running_ = false;
+  std::atomic<pid_t> thread_id_ = 0;  // 0: none
+  unsigned number_ = 0;               // of the file
   Calibration first_calibration_;
 
   SessionPairs pairs_, new_pairs_;
@@ -74,9 +90,7 @@ class Writer {
   Mutex mutex_;
   Condition done_;
   std::uint64_t flushes_asked_ = 0, flushes_done_ = 0;
-  std::uint64_t dumps_asked_ = 0, dumps_done_ = 0;
-  char dump_path_[kMaxPath] = {};
-  int dump_error_ = 0;
+  DumpRequest* requests_ = nullptr;  // oldest first
   bool is_finish_asked_ = false, is_abandoned_ = false;
   tell::EndReason end_reason_ = tell::EndReason::kStopped;
   std::atomic<bool> is_dump_asked_ = false;
