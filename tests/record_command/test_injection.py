@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import unittest
 
 from record_test import INJECTION, ROOT, RecordTest, main
 
@@ -76,6 +77,12 @@ class Injection(RecordTest):
         names = subprocess.run([sys.executable, "-c", "import telltale_attachment as a; print(*vars(a.Attachment({})))"],
                                cwd=INJECTION, capture_output=True, encoding="utf-8", check=True).stdout.split()
         self.assertEqual(sorted(json.loads(done.stdout)), sorted(set(names) - {"values"}))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can have two users at once; run it as root")
+    def test_a_process_with_more_rights_than_its_starter_is_left_alone(self):
+        done = self.recorded("import os, sys; os.setresuid(54321, 0, 0); "
+                             "os.execv(sys.executable, [sys.executable, '-c', 'import torch'])")
+        self.assertEqual(done.stdout, "torch None\n", done.stderr)
 
     def test_several_processes_have_a_file_each(self):
         done = self.recorded("import subprocess, sys, torch; subprocess.run([sys.executable, '-c', 'import torch'])")

@@ -21,7 +21,7 @@ def slow_compiler(folder, calls):
     return str(path)
 
 
-class Build(unittest.TestCase):
+class BuildTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -32,6 +32,16 @@ class Build(unittest.TestCase):
         return subprocess.run([sys.executable, "-c", BUILD], env=dict(self.environment, **environment),
                               capture_output=True, text=True)
 
+    def reason(self, **environment):
+        code = ("from telltale._capture.adapter import *\n"
+                "try: build_adapter()\nexcept AdapterUnavailable as reason: print(reason)")
+        done = subprocess.run([sys.executable, "-c", code], env=dict(self.environment, **environment),
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+
+class Build(BuildTest):
     def test_eight_ranks_at_once_compile_once(self):
         calls = self.folder / "calls"
         compiler = slow_compiler(self.folder, calls)
@@ -50,14 +60,6 @@ class Build(unittest.TestCase):
         again = self.build(CXX=compiler)
         self.assertEqual((again.stdout.strip(), again.stderr), (library, ""))
         self.assertEqual(calls.read_text(), "call\n")
-
-    def reason(self, **environment):
-        code = ("from telltale._capture.adapter import *\n"
-                "try: build_adapter()\nexcept AdapterUnavailable as reason: print(reason)")
-        done = subprocess.run([sys.executable, "-c", code], env=dict(self.environment, **environment),
-                              capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout.strip()
 
     def test_says_that_there_is_no_compiler(self):
         self.assertEqual(self.reason(PATH=str(self.folder), CXX=""),
@@ -93,6 +95,97 @@ class Build(unittest.TestCase):
         self.addCleanup(setattr, adapter_module, "find_torch", find_torch)
         with self.assertRaisesRegex(AdapterUnavailable, "PyTorch 2.1.2.cpu is older than 2.2"):
             build_adapter()
+
+
+def needs_root(test):
+    return unittest.skipUnless(os.geteuid() == 0, "only root can make files of another user; run it as root")(test)
+
+
+class Privilege(BuildTest):
+    """Whatever another user plants, it is not loaded."""
+
+    OTHER = 54321
+    LOAD = ("from pathlib import Path\nimport sys\nfrom telltale._capture.adapter import *\n"
+            "try: Adapter(Path(sys.argv[1]))\nexcept AdapterUnavailable as reason: print(reason)")
+
+    def setUp(self):
+        super().setUp()
+        compiler = self.folder / "c++-instant"
+        compiler.write_text('#!/bin/sh\nfor last; do :; done\n'
+                            'case "$*" in *--version*) ;; *) echo nothing >"$last"; chmod 777 "$last";; esac\n')
+        compiler.chmod(0o755)
+        self.environment["CXX"] = str(compiler)
+        self.shared = self.folder / "shared"
+        self.shared.mkdir()
+
+    def in_shared(self):
+        """The environment of a user whose home cannot be written to, so that the temporary folder is used."""
+        self.environment.pop("TELLTALE_CACHE")
+        return {"XDG_CACHE_HOME": "/proc/no-such-place", "TMPDIR": str(self.shared)}
+
+    def loaded(self, library):
+        done = subprocess.run([sys.executable, "-c", self.LOAD, library], env=self.environment, capture_output=True,
+                              text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+    def test_folders_and_library_are_the_users_alone(self):
+        done = subprocess.run([sys.executable, "-c", f"import os; os.umask(0); {BUILD}"], capture_output=True, text=True,
+                              env=dict(self.environment, TELLTALE_CACHE=str(self.folder / "new" / "cache")))
+        library = Path(done.stdout.strip())
+        self.assertEqual(library.stat().st_mode & 0o777, 0o600, done.stderr)
+        for folder in (library.parent, self.folder / "new" / "cache", self.folder / "new"):
+            self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
+
+    @needs_root
+    def test_a_predictable_folder_of_another_user_is_not_used(self):
+        planted = self.shared / f"telltale-{os.geteuid()}"
+        planted.mkdir()
+        planted.chmod(0o777)
+        os.chown(planted, self.OTHER, self.OTHER)
+        self.assertRegex(self.reason(**self.in_shared()), f"{planted} belongs to another user; .*set TELLTALE_CACHE")
+        self.assertEqual(list(planted.iterdir()), [])
+
+    @needs_root
+    def test_a_link_of_another_user_is_not_followed(self):
+        home = self.folder / "home"
+        home.mkdir(0o700)
+        planted = self.shared / f"telltale-{os.geteuid()}"
+        planted.symlink_to(home)
+        os.chown(planted, self.OTHER, self.OTHER, follow_symlinks=False)
+        self.assertIn(f"{planted} is a link of another user", self.reason(**self.in_shared()))
+        self.assertEqual(list(home.iterdir()), [])
+
+    def test_a_folder_that_others_may_write_to_is_not_used(self):
+        cache = self.folder / "open"
+        for mode in (0o770, 0o707):
+            cache.mkdir(exist_ok=True)
+            cache.chmod(mode)
+            self.assertRegex(self.reason(TELLTALE_CACHE=str(cache)), f"others may write to {cache}; .*set TELLTALE_CACHE")
+        self.assertEqual(list(cache.iterdir()), [])
+
+    def test_a_library_that_others_may_have_written_to_is_not_loaded(self):
+        library = Path(self.build().stdout.strip())
+        self.assertIn("too short", self.loaded(library))  # what the loader says of a text
+        library.chmod(0o622)
+        self.assertIn(f"others may write to {library}", self.loaded(library))
+        library.chmod(0o600)
+        if os.geteuid() == 0:
+            os.chown(library, self.OTHER, self.OTHER)
+            self.assertIn(f"{library} belongs to another user", self.loaded(library))
+        real = library.with_name("real.so")
+        library.rename(real)
+        library.symlink_to(real)
+        self.assertIn("Too many levels of symbolic links", self.loaded(library))
+
+    @needs_root
+    def test_a_process_with_more_rights_than_its_starter_loads_nothing(self):
+        code = ("from telltale._capture.adapter import *\n"
+                "try: build_adapter()\nexcept AdapterUnavailable as reason: print(reason)")
+        done = subprocess.run([sys.executable, "-c", code], env=self.environment, capture_output=True, text=True,
+                              preexec_fn=lambda: os.setresuid(self.OTHER, 0, 0))
+        self.assertEqual(done.stdout, "this process has more rights than whoever started it, and takes nothing from "
+                                      "them\n", done.stderr)
 
 
 class Place(unittest.TestCase):

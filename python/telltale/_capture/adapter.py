@@ -1,7 +1,8 @@
 """The adapter for PyTorch: compiled against the user's own torch at first use, and kept.
 
 Its C++ interface changes from version to version, so that no one library fits all. What was compiled is kept under
-``$TELLTALE_CACHE``, else ``$XDG_CACHE_HOME/telltale`` or ``~/.cache/telltale``, by everything it depends on.
+``$TELLTALE_CACHE``, else ``$XDG_CACHE_HOME/telltale`` or ``~/.cache/telltale``, by everything it depends on; only in
+folders that nobody else can write to, and nothing else is loaded.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from telltale._capture.private_folder import NotOurs, PrivateFolder
 from telltale._capture.torch_place import TorchPlace, find_torch
-from telltale._inject.telltale_say import say
+from telltale._inject.telltale_say import say, say_once
 
 _PACKAGE = Path(os.path.abspath(__file__)).parent.parent  # as imported: a build folder has links
 _OLDEST = (2, 2)
+_LIBRARY = "adapter.so"
 # NDEBUG as in the wheels of torch, whose classes look different without it.
 _FLAGS = ["-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-plt", "-w"]
 
@@ -42,8 +45,8 @@ class Adapter:
         import telltale._recorder  # noqa: F401  brings the recorder's library along, which the adapter shares
 
         try:
-            self._library = ctypes.CDLL(str(library))
-        except OSError as error:
+            self._library = _load(library)
+        except (OSError, NotOurs) as error:
             raise AdapterUnavailable(f"the compiled adapter does not load: {error}") from None
 
     def start(self, options: int, stack_source: int = 0) -> bool:
@@ -66,6 +69,17 @@ class Adapter:
         return bool(self._library.telltale_torch_sees_cuda_memory())
 
 
+def _load(library: Path) -> ctypes.CDLL:
+    """Loads the very file that was looked at. Its descriptor stays open: the loader knows the library by that name."""
+    folder = PrivateFolder.at(library.parent)
+    try:
+        file = folder.open_own(library.name)
+    finally:
+        folder.close()
+    name = f"/proc/{os.getpid()}/fd/{file}"
+    return ctypes.CDLL(name if os.path.exists(name) else str(library))
+
+
 _loaded: Adapter | None = None
 
 
@@ -83,6 +97,8 @@ def load_adapter() -> Adapter:
 @functools.cache
 def build_adapter() -> Path:
     """Compiles the adapter unless it is there already; safe when many processes do so at once."""
+    if _has_rights_of_another():
+        raise AdapterUnavailable("this process has more rights than whoever started it, and takes nothing from them")
     torch = find_torch()
     if torch is None:
         raise AdapterUnavailable("no PyTorch was found to compile it against")
@@ -90,21 +106,37 @@ def build_adapter() -> Path:
         raise AdapterUnavailable(f"PyTorch {torch.version} is older than 2.2")
     compiler = _find_compiler()
     attempts = _commands(compiler, torch)
-    folder = _cache_folder()
-    library = folder / f"torch-{torch.version}-{_key(compiler, torch, attempts)}" / "adapter.so"
-    if library.exists():
-        return library
-    with _alone(library.parent):
-        if not library.exists():
-            _compile(attempts, library, torch)
-    return library
+    cache = _cache_folder()
+    try:
+        folder = cache.folder(f"torch-{torch.version}-{_key(compiler, torch, attempts)}")
+    except (OSError, NotOurs) as error:
+        raise AdapterUnavailable(f"it cannot be kept: {error}") from None
+    finally:
+        cache.close()
+    try:
+        if not folder.has(_LIBRARY):
+            with _alone(folder):
+                if not folder.has(_LIBRARY):
+                    _compile(attempts, folder, torch)
+    finally:
+        folder.close()
+    return folder.path / _LIBRARY
+
+
+def _has_rights_of_another() -> bool:
+    """Setuid programs and their like: what the environment names must not be compiled or loaded in them."""
+    is_secure = 23  # AT_SECURE of <elf.h>
+    ask = ctypes.CDLL(None).getauxval
+    ask.argtypes, ask.restype = [ctypes.c_ulong], ctypes.c_ulong
+    return bool(ask(is_secure))
 
 
 def _find_compiler() -> list[str]:
     named = shlex.split(os.environ.get("CXX", ""))
     for candidate in [named, ["c++"], ["g++"], ["clang++"]]:
-        if candidate and shutil.which(candidate[0]):
-            return candidate
+        program = shutil.which(candidate[0]) if candidate else None
+        if program:
+            return [os.path.abspath(program), *candidate[1:]]
     raise AdapterUnavailable("no C++ compiler was found (install g++, or set CXX)")
 
 
@@ -139,43 +171,49 @@ def _key(compiler: list[str], torch: TorchPlace, attempts: list[list[str]]) -> s
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> Path:
-    """A folder that can be written to."""
+def _cache_folder() -> PrivateFolder:
+    """A folder that we can write to, and nobody else."""
     named = os.environ.get("TELLTALE_CACHE")
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "telltale"
-    for folder in [Path(named)] if named else [base, Path(tempfile.gettempdir()) / f"telltale-{os.getuid()}"]:
+    reason: Exception | None = None
+    for path in [Path(named)] if named else [base, Path(tempfile.gettempdir()) / f"telltale-{os.geteuid()}"]:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
+            folder = PrivateFolder.at(path.absolute())
+            with tempfile.TemporaryFile(dir=folder.place()):
                 return folder
+        except NotOurs as error:
+            say_once(f"the compiled adapter is not kept there: {error}")
+            reason = error
         except OSError as error:
             reason = error
     raise AdapterUnavailable(f"found no folder to keep it in that can be written to ({reason}); set TELLTALE_CACHE")
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _alone(folder: PrivateFolder) -> Iterator[None]:
     """One process at a time; the others wait for it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "lock", "w") as lock:
+    with open(folder.open("lock", os.O_WRONLY | os.O_CREAT), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _compile(attempts: list[list[str]], library: Path, torch: TorchPlace) -> None:
+def _compile(attempts: list[list[str]], folder: PrivateFolder, torch: TorchPlace) -> None:
     say(f"compiling the adapter for PyTorch {torch.version}, once …")
     began = time.monotonic()
-    unfinished = library.with_name(f"adapter.{os.getpid()}.so")
+    unfinished = f"adapter.{os.getpid()}.so"
     failure = ""
     for command in attempts:
-        words = [*command, "-o", str(unfinished)]
-        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        words = [*command, "-o", unfinished]
+        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=folder.place())
         if done.returncode == 0:
-            os.replace(unfinished, library)
-            say(f"… done in {time.monotonic() - began:.1f} s; kept in {library.parent}")
+            with open(folder.open(unfinished, os.O_RDWR), "rb") as library:
+                os.fchmod(library.fileno(), 0o600)
+            folder.replace(unfinished, _LIBRARY)
+            say(f"… done in {time.monotonic() - began:.1f} s; kept in {folder.path}")
             return
         failure = done.stderr
-    (library.parent / "failed.log").write_text(failure)
+    with open(folder.open("failed.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8") as log:
+        log.write(failure)
     raise AdapterUnavailable(f"it does not compile against PyTorch {torch.version}: {_first_error(failure)}")
 
 
