@@ -27,7 +27,10 @@ using tell::LossReason;
 
 constinit struct sigaction signal_before = {};
 
-void dump_on_signal(int /*signal*/) { writer.ask_for_dump(); }
+void dump_on_signal(int /*signal*/) {
+  writer.ask_for_dump();
+  pool.wake_writer();
+}
 
 __attribute__((format(printf, 2, 3))) telltale_status fail(telltale_status status, const char* format, ...) {
   ThreadState* thread = current_thread != nullptr ? current_thread : new_thread();
@@ -62,7 +65,6 @@ void PausedSteps::emit_all() const {
 }
 
 telltale_status ActiveSession::start(const telltale_options& options) {
-  make_ready();
   Lock lock(mutex_);
   if (is_ending_ && writer.is_writer_thread())
     return fail(TELLTALE_STATUS_IN_CALLBACK, "the session that ends waits for its writer's thread");
@@ -72,9 +74,10 @@ telltale_status ActiveSession::start(const telltale_options& options) {
     return fail(TELLTALE_STATUS_BAD_OPTIONS, "nothing is recorded: %s", problem);
   settings_.began = ticks_now();
   forget_last_session();
-  owner.store(getpid(), std::memory_order_relaxed);
   is_active_ = true;
   ++turn_;
+  // Instead of what a forked child would have begun with its first record.
+  if (is_to_start_in_child_.exchange(false)) __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
   const telltale_status status = change_to(telltale_schedule_action(settings_.schedule_or_null(), 0));
   if (status != TELLTALE_STATUS_OK) is_active_ = false;
   if (status == TELLTALE_STATUS_OK && settings_.flight_signal != 0) watch_signal();
@@ -162,8 +165,10 @@ telltale_status ActiveSession::begin_file() {
   if (!expand_path(settings_.path, number, path_)) return fail(TELLTALE_STATUS_BAD_OPTIONS, "the path is too long");
   const int error = writer.start(settings_, path_, number);
   if (error == 0) return TELLTALE_STATUS_OK;
-  if (error == ENOMEM || error == EAGAIN)
-    return fail(TELLTALE_STATUS_NO_MEMORY, "nothing is recorded: no memory for %llu bytes of records, or no thread",
+  if (writer.lacks_thread())
+    return fail(TELLTALE_STATUS_NO_MEMORY, "nothing is recorded: no thread can be started: %s", strerror(error));
+  if (error == ENOMEM)
+    return fail(TELLTALE_STATUS_NO_MEMORY, "nothing is recorded: no memory for %llu bytes of records",
                 static_cast<unsigned long long>(settings_.memory_limit));
   if (error == EBUSY)
     return fail(TELLTALE_STATUS_CANNOT_OPEN, "nothing is recorded: another recording writes to %s", path_);
@@ -389,49 +394,63 @@ void ActiveSession::get_statistics(telltale_statistics& statistics) {
   statistics.open_scopes_not_kept = lost(LossReason::kOpenNotKept);
 }
 
-bool ActiveSession::reset_in_child() {
+void ActiveSession::reset_in_child() {
   mutex_.reset_in_child();
-  has_ended_.reset_in_child();
-  const bool must_record = is_active_ && is_recording(action_) && settings_.records_in_child;
+  const bool was_recorded = is_to_start_in_child() || (is_active_ && is_recording(action_));
   is_active_ = is_ending_ = is_in_tail_ = is_paused_ = false;
   ++turn_;
   action_ = TELLTALE_ACTION_NONE;
-  return must_record;
+  const bool must_record = was_recorded && settings_.records_in_child;
+  is_to_start_in_child_.store(must_record, std::memory_order_release);
+  __atomic_store_n(&telltale_recording, must_record ? 1u : 0u, __ATOMIC_RELEASE);
 }
 
 bool ActiveSession::start_in_child() {
-  Lock lock(mutex_);
-  if (!insert_pid(settings_.path)) return false;
-  ++turn_;
-  settings_.has_schedule = settings_.pauses = false;
-  forget_last_session();
-  begin_step();
-  is_active_ = change_to(TELLTALE_ACTION_RECORD) == TELLTALE_STATUS_OK;
-  return is_active_;
+  // Another thread that starts a session opens a file meanwhile.
+  constexpr int kMostLooks = 20'000;
+  constexpr timespec kBetweenLooks = {0, 100'000};
+  for (int look = 0; look < kMostLooks && is_to_start_in_child(); ++look) {
+    if (Lock::is_any_held_by_this_thread() || Uninterrupted::is_this_thread_inside()) return false;
+    if (!mutex_.try_lock()) {
+      nanosleep(&kBetweenLooks, nullptr);
+      continue;
+    }
+    if (is_to_start_in_child()) {
+      ++turn_;
+      settings_.has_schedule = settings_.pauses = false;
+      forget_last_session();
+      begin_step();
+      is_active_ = insert_pid(settings_.path) && change_to(TELLTALE_ACTION_RECORD) == TELLTALE_STATUS_OK;
+      if (!is_active_) __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
+      is_to_start_in_child_.store(false, std::memory_order_release);
+    }
+    mutex_.unlock();
+  }
+  return telltale_is_recording() && !is_to_start_in_child();
 }
 
 }  // namespace telltale::record
 
 using telltale::record::current_thread;
-using telltale::record::session;
+using telltale::record::session_here;
 
 extern "C" {
 
 telltale_status telltale_start(const telltale_options* options) {
-  if (options != nullptr) return session.start(*options);
+  if (options != nullptr) return session_here().start(*options);
   telltale_options defaults;
   telltale_default_options(&defaults, sizeof defaults);
-  return session.start(defaults);
+  return session_here().start(defaults);
 }
-telltale_status telltale_stop(void) { return session.stop(telltale::tell::EndReason::kStopped); }
-telltale_status telltale_step(void) { return session.step(); }
-telltale_fork telltale_set_fork_mode(telltale_fork mode) { return session.set_fork_mode(mode); }
-telltale_status telltale_flush(void) { return session.flush(); }
-telltale_status telltale_dump(const char* path) { return session.dump(path); }
+telltale_status telltale_stop(void) { return session_here().stop(telltale::tell::EndReason::kStopped); }
+telltale_status telltale_step(void) { return session_here().step(); }
+telltale_fork telltale_set_fork_mode(telltale_fork mode) { return session_here().set_fork_mode(mode); }
+telltale_status telltale_flush(void) { return session_here().flush(); }
+telltale_status telltale_dump(const char* path) { return session_here().dump(path); }
 
 void telltale_get_statistics(telltale_statistics* statistics, std::size_t size) {
   telltale_statistics all{};
-  session.get_statistics(all);
+  session_here().get_statistics(all);
   std::memcpy(statistics, &all, size < sizeof all ? size : sizeof all);
 }
 

@@ -7,6 +7,8 @@
 // has moved on, or is over, and belongs to those who moved it.
 #pragma once
 
+#include <atomic>
+
 #include "record/mutex.h"
 #include "record/pause_plan.h"
 #include "record/settings.h"
@@ -43,9 +45,11 @@ class ActiveSession {
   void get_statistics(telltale_statistics& statistics);
   bool is_active() const { return is_active_; }
 
-  // In a forked child: nothing is recorded any more. Returns whether the child is to record to a file of its own.
-  bool reset_in_child();
-  // Then, on its first record. False when it cannot.
+  // In a forked child: nothing is recorded any more, or nothing yet where the child is to have a file of its own.
+  void reset_in_child();
+  // Whether that is so: the first record calls start_in_child(), unless the child starts a session of its own before.
+  bool is_to_start_in_child() const { return is_to_start_in_child_.load(std::memory_order_acquire); }
+  // Signal-safe: a handler that cannot wait for the session's mutex is refused. False when nothing is recorded.
   bool start_in_child();
 
  private:
@@ -76,6 +80,7 @@ class ActiveSession {
   bool is_active_ = false;
   bool is_ending_ = false;  // stop() waits for the writer: neither active nor over
   std::uint64_t turn_ = 0;  // goes up with each start, step and stop
+  std::atomic<bool> is_to_start_in_child_ = false;
   Settings settings_;
   telltale_action action_ = TELLTALE_ACTION_NONE;
   std::uint64_t step_ = 0;

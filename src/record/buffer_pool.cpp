@@ -28,7 +28,7 @@ std::size_t buffer_size_for(std::size_t memory_limit) {
 }  // namespace
 
 bool BufferPool::open(std::size_t memory_limit, Policy policy, bool keeps_full, Losses& losses) {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
   buffer_bytes_ = buffer_size_for(memory_limit);
   const std::size_t buffers = std::max<std::size_t>(memory_limit / buffer_bytes_, 1);
   region_bytes_ = buffers * buffer_bytes_;
@@ -46,9 +46,10 @@ bool BufferPool::open(std::size_t memory_limit, Policy policy, bool keeps_full, 
 }
 
 void BufferPool::close() {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
   if (!is_given_up_) unmap_pages(region_, region_bytes_);
   region_ = nullptr;
+  region_bytes_ = 0;
   free_ = full_first_ = full_last_ = nullptr;
   available_.store(0, std::memory_order_relaxed);
   recycle_exited();
@@ -69,7 +70,11 @@ unsigned char* BufferPool::next_buffer(ThreadState& thread, std::size_t bytes) {
   const unsigned char* dropped_end = nullptr;
   Buffer* buffer = nullptr;
   {
-    Lock lock(mutex_);
+    UninterruptedLock lock(mutex_);
+    if (!lock.is_held()) {
+      losses_->add(tell::LossReason::kInSignal, 1);
+      return nullptr;
+    }
     detach(thread);
     buffer = free_or_null();
     if (buffer == nullptr && policy_ == Policy::kDropOldest) {
@@ -79,7 +84,7 @@ unsigned char* BufferPool::next_buffer(ThreadState& thread, std::size_t bytes) {
         dropped_end = buffer->end;
       }
     }
-    if (buffer == nullptr && policy_ == Policy::kBlock) buffer = awaited_or_null();
+    if (buffer == nullptr && policy_ == Policy::kBlock) buffer = awaited_or_null(lock);
     if (buffer != nullptr) attach(*buffer, thread);
   }
   if (buffer == nullptr) {
@@ -114,7 +119,7 @@ void BufferPool::detach(ThreadState& thread) {
   thread.buffer = nullptr;
   thread.limit.store(nullptr, std::memory_order_relaxed);
   thread.cursor.store(nullptr, std::memory_order_relaxed);
-  if (is_writer_waiting_ && !keeps_full_) wake_writer_locked();
+  if (is_writer_waiting_ && !keeps_full_) wake_writer();
 }
 
 Buffer* BufferPool::free_or_null() {
@@ -144,20 +149,21 @@ Buffer* BufferPool::stolen_or_null() {
   return buffer;
 }
 
-Buffer* BufferPool::awaited_or_null() {
+// Signal handlers run while it waits.
+Buffer* BufferPool::awaited_or_null(UninterruptedLock& lock) {
   Buffer* buffer = nullptr;
-  const pid_t pid = getpid();
-  while (buffer == nullptr && is_waiting_allowed_ && getpid() == pid) {
+  while (buffer == nullptr && is_waiting_allowed_) {
     is_starved_.store(true, std::memory_order_relaxed);
-    wake_writer_locked();
-    has_free_.wait_for(mutex_, kBlockedCheckNs);
+    wake_writer();
+    has_free_.wait_for(lock, kBlockedCheckNs);
     buffer = free_or_null();
   }
   return buffer;
 }
 
 ThreadState* BufferPool::add_thread(std::uint32_t track, std::uint32_t name) {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
+  if (!lock.is_held() || current_thread != nullptr) return current_thread;
   if (region_ == nullptr) recycle_exited();
   ThreadState* thread = free_states_;
   if (thread != nullptr) {
@@ -176,13 +182,17 @@ ThreadState* BufferPool::add_thread(std::uint32_t track, std::uint32_t name) {
   thread->tid = static_cast<pid_t>(syscall(SYS_gettid));
   thread->next = threads_;
   threads_ = thread;
+  current_thread = thread;
   return thread;
 }
 
 void BufferPool::remove_thread(ThreadState& thread) {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
+  if (!lock.is_held()) return;
+  current_thread = nullptr;
   detach(thread);
   thread.depth.store(0, std::memory_order_relaxed);
+  thread.busy.store(0, std::memory_order_release);  // it may have been canceled inside
   thread.has_exited = true;
 }
 
@@ -201,13 +211,13 @@ void BufferPool::recycle_exited() {
 }
 
 void BufferPool::stop_waiting() {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
   is_waiting_allowed_ = false;
   has_free_.wake_all();
 }
 
 bool BufferPool::is_any_thread_inside() {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
   for (const ThreadState* thread = threads_; thread != nullptr; thread = thread->next)
     if (thread != current_thread && thread->busy.load(std::memory_order_acquire) != 0) return true;
   return false;
@@ -227,18 +237,18 @@ void BufferPool::wait_until_left() {
 }
 
 void BufferPool::collect_from_threads() {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
   for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) detach(*thread);
 }
 
 void BufferPool::close_buffers() {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
   for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next)
     thread->limit.store(nullptr, std::memory_order_relaxed);
 }
 
 void BufferPool::take_closed_buffers() {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
   for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) {
     const bool is_closed = thread->limit.load(std::memory_order_relaxed) == nullptr;
     if (is_closed && thread->busy.load(std::memory_order_acquire) == 0) detach(*thread);
@@ -246,34 +256,27 @@ void BufferPool::take_closed_buffers() {
 }
 
 void BufferPool::recycle() {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
   recycle_exited();
 }
 
 void BufferPool::wait_for_work(std::int64_t ns) {
-  Lock lock(mutex_);
-  if ((full_first_ != nullptr && !keeps_full_) || is_writer_wanted_) {
-    is_writer_wanted_ = false;
-    return;
-  }
+  UninterruptedLock lock(mutex_);
+  const std::uint32_t seen = has_work_.sequence();
+  if (is_writer_wanted_.exchange(false) || (full_first_ != nullptr && !keeps_full_)) return;
   is_writer_waiting_ = true;
-  has_work_.wait_for(mutex_, ns);
-  is_writer_waiting_ = is_writer_wanted_ = false;
+  has_work_.wait_for(lock, ns, seen);
+  is_writer_waiting_ = false;
+  is_writer_wanted_.store(false);
 }
 
 void BufferPool::wake_writer() {
-  Lock lock(mutex_);
-  wake_writer_locked();
-}
-
-void BufferPool::wake_writer_locked() {
-  is_writer_wanted_ = true;
-  is_writer_waiting_ = false;
+  is_writer_wanted_.store(true);
   has_work_.wake_all();
 }
 
 Buffer* BufferPool::pop_full() {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
   Buffer* buffer = full_first_;
   if (buffer == nullptr) return nullptr;
   full_first_ = buffer->next;
@@ -282,7 +285,7 @@ Buffer* BufferPool::pop_full() {
 }
 
 void BufferPool::release(Buffer* buffer) {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
   --buffer->owner->buffers;
   buffer->next = free_;
   free_ = buffer;
@@ -295,7 +298,7 @@ std::uint64_t BufferPool::drop_older_than(std::uint64_t ticks) {
   while (true) {
     Buffer* buffer = nullptr;
     {
-      Lock lock(mutex_);
+      const UninterruptedLock lock(mutex_);
       buffer = full_first_;
       if (buffer == nullptr || buffer->full_since >= ticks) return records;
       full_first_ = buffer->next;
@@ -307,7 +310,7 @@ std::uint64_t BufferPool::drop_older_than(std::uint64_t ticks) {
 }
 
 Buffer* BufferPool::take_all_full() {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
   Buffer* list = full_first_;
   full_first_ = full_last_ = nullptr;
   return list;
@@ -315,7 +318,7 @@ Buffer* BufferPool::take_all_full() {
 
 void BufferPool::put_back(Buffer* list) {
   if (list == nullptr) return;
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
   Buffer* last = list;
   while (last->next != nullptr) last = last->next;
   last->next = full_first_;
@@ -324,15 +327,16 @@ void BufferPool::put_back(Buffer* list) {
 }
 
 void BufferPool::reset_in_child() {
-  mutex_.reset_in_child();
-  has_work_.reset_in_child();
-  has_free_.reset_in_child();
-  unmap_pages(region_, region_bytes_);
+  // A signal handler that forked may have interrupted this thread while it wrote a record.
+  const bool is_in_use = current_thread != nullptr && current_thread->busy.load(std::memory_order_relaxed) != 0;
+  if (!is_in_use) unmap_pages(region_, region_bytes_);
   region_ = nullptr;
+  region_bytes_ = 0;
   free_ = full_first_ = full_last_ = nullptr;
   pinned_ = nullptr;
   pinned_thread_ = nullptr;
   available_.store(0, std::memory_order_relaxed);
+  is_waiting_allowed_ = is_writer_waiting_ = false;
   for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) {
     thread->buffer = nullptr;
     thread->buffers = 0;

@@ -1,7 +1,7 @@
 // The memory for records that are not yet written: bounded, in buffers that go from a thread to the writer and back.
 //
-// A thread takes the mutex once a buffer, some thousand records, never on a record. Everything here may be called from
-// any thread.
+// A thread takes the mutex once a buffer, some thousand records, never on a record; no signal handler runs on it
+// meanwhile. Everything here may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,7 @@
 #include "record/losses.h"
 #include "record/mutex.h"
 #include "record/thread_state.h"
+#include "record/uninterrupted.h"
 
 namespace telltale::record {
 
@@ -38,8 +39,10 @@ class BufferPool {
   // that the record is to be dropped (it is counted then).
   unsigned char* next_buffer(ThreadState& thread, std::size_t bytes);
 
-  // A thread that begins (null without memory), and one that ends.
+  // The calling thread begins: sets current_thread, unless a signal handler has done so already. Null without memory,
+  // or where a handler of faults interrupted this.
   ThreadState* add_thread(std::uint32_t track, std::uint32_t name);
+  // One ends.
   void remove_thread(ThreadState& thread);
 
   // The recording ends: threads that wait for a buffer go on without one.
@@ -54,6 +57,7 @@ class BufferPool {
 
   // Waits for a full buffer, for wake_writer(), or for so long.
   void wait_for_work(std::int64_t ns);
+  // Signal-safe.
   void wake_writer();
   // The oldest full buffer, or null.
   Buffer* pop_full();
@@ -75,15 +79,15 @@ class BufferPool {
   // Calls `visit(thread, partial)` for each living thread, without the mutex.
   template <typename Visit>
   void for_each_thread(Visit visit) {
-    Lock lock(mutex_);
+    UninterruptedLock lock(mutex_);
     for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) {
       const std::uint32_t present = thread->buffer != nullptr ? 1 : 0;
       const Partial partial{thread->buffer, thread->cursor.load(std::memory_order_acquire), thread->buffers > present};
       pinned_ = partial.buffer;
       pinned_thread_ = thread;
-      mutex_.unlock();
+      lock.unlock();
       visit(*thread, partial);
-      mutex_.lock();
+      lock.lock();
       pinned_ = nullptr;
       pinned_thread_ = nullptr;
     }
@@ -104,18 +108,16 @@ class BufferPool {
   std::size_t record_bytes() const { return buffer_bytes() - sizeof(Buffer); }
   std::size_t peak_bytes() const { return carved_.load(std::memory_order_relaxed) * buffer_bytes(); }
 
-  void lock_for_fork() { mutex_.lock(); }
-  void unlock_after_fork() { mutex_.unlock(); }
-  // Only the calling thread exists: forgets all buffers and all other threads.
+  Mutex& mutex_for_fork() { return mutex_; }
+  // Only the calling thread exists, and nobody holds the mutex: forgets all buffers and all other threads.
   void reset_in_child();
 
  private:
   Buffer* free_or_null();
   Buffer* stolen_or_null();
-  Buffer* awaited_or_null();
+  Buffer* awaited_or_null(UninterruptedLock& lock);
   void attach(Buffer& buffer, ThreadState& thread);
   void detach(ThreadState& thread);
-  void wake_writer_locked();
   void recycle_exited();
   bool is_any_thread_inside();
   bool is_exhausted() const { return available_.load(std::memory_order_relaxed) == 0; }
@@ -126,7 +128,7 @@ class BufferPool {
   Policy policy_ = Policy::kDropNewest;
   bool is_waiting_allowed_ = false;
   bool is_writer_waiting_ = false;
-  bool is_writer_wanted_ = false;
+  std::atomic<bool> is_writer_wanted_ = false;
   bool keeps_full_ = false;
   bool is_given_up_ = false;  // a thread may still write into the region
 

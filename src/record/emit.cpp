@@ -1,9 +1,8 @@
 #include "record/emit.h"
 
 #include <sys/prctl.h>
-#include <unistd.h>
 
-#include <csignal>
+#include <cerrno>
 
 #include "record/clock.h"
 #include "record/process_hooks.h"
@@ -17,33 +16,37 @@ namespace telltale::record {
 constinit BufferPool pool;
 constinit Names names;
 constinit Losses losses;
-constinit std::atomic<pid_t> owner = 0;
 
 ThreadState* new_thread() {
-  // A handler that ran in the middle of this would find the thread without a state, too.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (has_thread_ended()) return nullptr;
+  const int errno_before = errno;
   char name[17] = {};
   prctl(PR_GET_NAME, name);
   ThreadState* thread = pool.add_thread(names.next_track_number(), names.intern(name));
-  current_thread = thread;
   if (thread != nullptr) watch_for_thread_exit(*thread);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = errno_before;
   return thread;
 }
 
-unsigned char* room_elsewhere(ThreadState& thread, std::size_t bytes) {
+Room room_elsewhere(ThreadState& thread, std::size_t bytes) {
   __atomic_load_n(&telltale_recording,
                   __ATOMIC_ACQUIRE);  // what was set up before recording began is seen from here on
-  if (owner.load(std::memory_order_relaxed) != getpid() && !continue_in_child()) return nullptr;
-  return pool.next_buffer(thread, bytes);
+  const int errno_before = errno;
+  Room room{nullptr, TELLTALE_STATUS_NOT_RECORDING};
+  if (is_this_process_recorded()) room = {pool.next_buffer(thread, bytes), TELLTALE_STATUS_OK};
+  errno = errno_before;
+  return room;
 }
 
 std::uint32_t number_of_new_site(telltale_site* site) {
   const std::uint32_t number = names.number_of(*site);
-  __atomic_store_n(&site->id, number, __ATOMIC_RELAXED);
+  if (number != kNoNumber) __atomic_store_n(&site->id, number, __ATOMIC_RELAXED);
   return number;
+}
+
+telltale_status lost_without_thread() {
+  const bool is_in_signal = Uninterrupted::is_this_thread_inside() || has_thread_ended();
+  return lost(is_in_signal ? tell::LossReason::kInSignal : tell::LossReason::kNewestDropped);
 }
 
 telltale_status lost(tell::LossReason reason) {
@@ -135,17 +138,23 @@ telltale_status emit_with_values(telltale_site* site, tell::RecordType type, Rec
     bytes = sizeof(Record) + bytes_of_values(*site, values);
   }
   return emit(bytes, [&](unsigned char* at) {
-    record.head = head_of(number_of(site), type, bytes);
+    const std::uint32_t number = number_of(site);
+    if (number == kNoNumber) return false;
+    record.head = head_of(number, type, bytes);
     store(at, record);
     store_values(at + sizeof(Record), *site, values);
+    return true;
   });
 }
 
 template <typename Record>
 telltale_status emit_fixed(telltale_site* site, tell::RecordType type, Record record) {
   return emit(sizeof(Record), [&](unsigned char* at) {
-    record.head = head_of(number_of(site), type, sizeof(Record));
+    const std::uint32_t number = number_of(site);
+    if (number == kNoNumber) return false;
+    record.head = head_of(number, type, sizeof(Record));
     store(at, record);
+    return true;
   });
 }
 
@@ -175,17 +184,6 @@ SpanRecord ended_scope(std::uint64_t start) {
   return {{}, start, end - start};
 }
 
-std::uint32_t number_outside_emit(ThreadState& thread, telltale_site* site) {
-  const std::uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-  if (id != 0 || thread.busy.load(std::memory_order_relaxed) != 0) return id;
-  thread.busy.store(1, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  const std::uint32_t number = number_of_new_site(site);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  thread.busy.store(0, std::memory_order_release);
-  return number;
-}
-
 }  // namespace
 }  // namespace telltale::record
 
@@ -202,7 +200,11 @@ std::uint64_t telltale_scope_begin(telltale_site* site) {
     thread = new_thread();
     if (thread == nullptr) return ticks_now();
   }
-  const std::uint32_t number = number_outside_emit(*thread, site);
+  std::uint32_t number = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+  if (number == 0) [[unlikely]] {
+    number = number_of_new_site(site);
+    if (number == kNoNumber) number = 0;
+  }
   const std::uint32_t depth = thread->depth.load(std::memory_order_relaxed);
   const std::uint64_t start = ticks_now();
   if (depth < kMaxOpenScopes) [[likely]] {
@@ -231,9 +233,12 @@ telltale_status telltale_scope_end_words(telltale_site* site, std::uint64_t star
   SpanRecord record = ended_scope(start);
   const std::size_t bytes = sizeof(SpanRecord) + site->field_count * kWordBytes;
   return emit(bytes, [&](unsigned char* at) {
-    record.head = head_of(number_of(site), RecordType::kSpan, bytes);
+    const std::uint32_t number = number_of(site);
+    if (number == kNoNumber) return false;
+    record.head = head_of(number, RecordType::kSpan, bytes);
     store(at, record);
     for (std::uint32_t i = 0; i < site->field_count; ++i) store(at + sizeof(SpanRecord) + i * kWordBytes, words[i]);
+    return true;
   });
 }
 
@@ -303,6 +308,7 @@ telltale_site* telltale_make_site(const telltale_site* description) { return nam
 std::uint32_t telltale_make_track(const telltale_track* description) { return names.add_track(*description); }
 
 void telltale_name_thread(const char* name) {
+  make_ready();
   const std::uint32_t number = names.intern(name);
   ThreadState* thread = current_thread != nullptr ? current_thread : new_thread();
   if (thread != nullptr && number != 0) thread->name.store(number, std::memory_order_release);

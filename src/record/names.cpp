@@ -33,23 +33,37 @@ std::uint32_t size_of(const char* text) {
 
 }  // namespace
 
+template <typename IsIt>
+std::uint32_t Names::Index::find(std::uint32_t hash, IsIt is_it) const {
+  const Table* table = table_.load(std::memory_order_acquire);
+  if (table == nullptr) return 0;
+  for (std::uint32_t at = hash & table->mask;; at = (at + 1) & table->mask) {
+    const std::uint32_t number = table->slots[at].load(std::memory_order_acquire);
+    if (number == 0 || is_it(number)) return number;
+  }
+}
+
 template <typename HashOf>
 bool Names::Index::grow(std::uint32_t used, HashOf hash_of) {
-  if (slots != nullptr && used * 2 < mask) return true;
-  const std::uint32_t size = slots == nullptr ? kFirstSlots : (mask + 1) * 2;
-  auto* larger = static_cast<std::uint32_t*>(map_pages(size * sizeof(std::uint32_t)));
+  const Table* table = table_.load(std::memory_order_relaxed);
+  if (table != nullptr && used * 2 < table->mask) return true;
+  const std::uint32_t slots = table == nullptr ? kFirstSlots : (table->mask + 1) * 2;
+  auto* larger = static_cast<Table*>(map_pages(sizeof(Table) + slots * sizeof(std::uint32_t)));
   if (larger == nullptr) return false;
-  if (slots != nullptr) unmap_pages(slots, (mask + 1) * sizeof(std::uint32_t));
-  slots = larger;
-  mask = size - 1;
-  for (std::uint32_t number = 1; number <= used; ++number) insert(hash_of(number), number);
+  larger->mask = slots - 1;
+  for (std::uint32_t number = 1; number <= used; ++number) insert(*larger, hash_of(number), number);
+  table_.store(larger, std::memory_order_release);
   return true;
 }
 
+void Names::Index::insert(Table& table, std::uint32_t hash, std::uint32_t number) {
+  std::uint32_t at = hash & table.mask;
+  while (table.slots[at].load(std::memory_order_relaxed) != 0) at = (at + 1) & table.mask;
+  table.slots[at].store(number, std::memory_order_release);
+}
+
 void Names::Index::insert(std::uint32_t hash, std::uint32_t number) {
-  std::uint32_t at = hash & mask;
-  while (slots[at] != 0) at = (at + 1) & mask;
-  slots[at] = number;
+  insert(*table_.load(std::memory_order_relaxed), hash, number);
 }
 
 // Memory that is never given back.
@@ -73,21 +87,27 @@ const telltale_field* Names::stored_fields(const Site& site) {
   return fields;
 }
 
+std::uint32_t Names::find(const char* text, std::uint32_t size, std::uint32_t hash) const {
+  return text_index_.find(hash, [&](std::uint32_t number) {
+    const Text& known = texts_[number - 1];
+    return known.hash == hash && known.size == size && std::memcmp(known.data, text, size) == 0;
+  });
+}
+
 std::uint32_t Names::intern(const char* text) {
-  Lock lock(mutex_);
-  return intern_locked(text);
+  const std::uint32_t size = size_of(text);
+  if (size == 0) return 0;
+  if (const std::uint32_t known = find(text, size, hash_of_text(text, size)); known != 0) return known;
+  const UninterruptedLock lock(mutex_);
+  return lock.is_held() ? intern_locked(text) : 0;
 }
 
 std::uint32_t Names::intern_locked(const char* text) {
   const std::uint32_t size = size_of(text);
   if (size == 0) return 0;
-  if (!text_index_.grow(texts_.size(), [this](std::uint32_t number) { return texts_[number - 1].hash; })) return 0;
   const std::uint32_t hash = hash_of_text(text, size);
-  for (std::uint32_t at = hash & text_index_.mask; text_index_.slots[at] != 0; at = (at + 1) & text_index_.mask) {
-    const std::uint32_t number = text_index_.slots[at];
-    const Text& known = texts_[number - 1];
-    if (known.hash == hash && known.size == size && std::memcmp(known.data, text, size) == 0) return number;
-  }
+  if (const std::uint32_t known = find(text, size, hash); known != 0) return known;
+  if (!text_index_.grow(texts_.size(), [this](std::uint32_t number) { return texts_[number - 1].hash; })) return 0;
   if (texts_.size() >= texts_.kCapacity) return 0;
   auto* copy = static_cast<char*>(keep(size + 1));  // pages are zeroed, so it ends with a zero
   if (copy == nullptr) return 0;
@@ -117,9 +137,25 @@ bool Names::is_same(const Site& known, const telltale_site& site) const {
   return true;
 }
 
+std::uint32_t Names::hash_of_known(std::uint32_t site) const {
+  const Site& known = sites_[site - 1];
+  return hash_of_site(known.name, known.file, known.line, known.kind);
+}
+
+// 0 when it has no number yet.
+std::uint32_t Names::find(const telltale_site& site) const {
+  const auto number_of_text = [this](const char* text) {
+    const std::uint32_t size = size_of(text);
+    return size == 0 ? 0 : find(text, size, hash_of_text(text, size));
+  };
+  const std::uint32_t hash = hash_of_site(number_of_text(site.name), number_of_text(site.file), site.line, site.kind);
+  return site_index_.find(hash, [&](std::uint32_t number) { return is_same(sites_[number - 1], site); });
+}
+
 std::uint32_t Names::number_of(const telltale_site& site) {
-  Lock lock(mutex_);
-  return number_locked(site);
+  if (const std::uint32_t known = find(site); known != 0) return known;
+  const UninterruptedLock lock(mutex_);
+  return lock.is_held() ? number_locked(site) : kNoNumber;
 }
 
 std::uint32_t Names::overflow_site() {
@@ -142,47 +178,47 @@ std::uint32_t Names::number_locked(const telltale_site& site) {
                    fields_.size(),
                    std::min(site.field_count, kMaxFields),
                    nullptr};
-  const auto hash_of_known = [this](std::uint32_t number) {
-    const Site& known = sites_[number - 1];
-    return hash_of_site(known.name, known.file, known.line, known.kind);
-  };
-  if (too_many == 0 || !site_index_.grow(sites_.size(), hash_of_known)) return overflow_site();
-  const std::uint32_t hash = hash_of_site(fresh.name, fresh.file, fresh.line, fresh.kind);
-  for (std::uint32_t at = hash & site_index_.mask; site_index_.slots[at] != 0; at = (at + 1) & site_index_.mask) {
-    const std::uint32_t number = site_index_.slots[at];
-    if (is_same(sites_[number - 1], site)) return number;
-  }
+  if (const std::uint32_t known = find(site); known != 0) return known;
+  if (too_many == 0 || !site_index_.grow(sites_.size(), [this](std::uint32_t number) { return hash_of_known(number); }))
+    return overflow_site();
   const bool is_nameless = fresh.name == 0 && size_of(site.name) > 0;
   const bool is_full = sites_.size() + 1 >= sites_.kCapacity || fields_.size() + kMaxFields >= fields_.kCapacity;
   if (is_nameless || is_full) return overflow_site();
   for (std::uint32_t i = 0; i < fresh.field_count; ++i)
     if (!fields_.append({intern_locked(site.fields[i].name), site.fields[i].type})) return overflow_site();
   if (!sites_.append(fresh)) return overflow_site();
-  site_index_.insert(hash, sites_.size());
+  site_index_.insert(hash_of_known(sites_.size()), sites_.size());
   return sites_.size();
 }
 
 telltale_site* Names::handle_of(const telltale_site& description) {
-  Lock lock(mutex_);
-  const std::uint32_t number = number_locked(description);
-  // What emits looks at the number and the types of the fields; all else stands here.
   static constinit telltale_site nameless{};
-  if (number == 0) return &nameless;
-  Site& site = sites_[number - 1];
-  if (site.handle == nullptr) {
-    telltale_site handle{};
-    handle.id = number;
-    handle.field_count = site.field_count;
-    handle.fields = stored_fields(site);
-    if (site.field_count > 0 && handle.fields == nullptr) return &nameless;
-    if (!handles_.append(handle)) return &nameless;
-    site.handle = &handles_[handles_.size() - 1];
+  if (const std::uint32_t known = find(description); known != 0) {
+    telltale_site* handle = __atomic_load_n(&sites_[known - 1].handle, __ATOMIC_ACQUIRE);
+    if (handle != nullptr) return handle;
   }
+  const UninterruptedLock lock(mutex_);
+  const std::uint32_t number = lock.is_held() ? number_locked(description) : 0;
+  telltale_site* handle = number == 0 ? nullptr : handle_locked(sites_[number - 1], number);
+  return handle == nullptr ? &nameless : handle;
+}
+
+// Null without memory. What emits looks at the number and the types of the fields; all else stands here.
+telltale_site* Names::handle_locked(Site& site, std::uint32_t number) {
+  if (site.handle != nullptr) return site.handle;
+  telltale_site handle{};
+  handle.id = number;
+  handle.field_count = site.field_count;
+  handle.fields = stored_fields(site);
+  if (site.field_count > 0 && handle.fields == nullptr) return nullptr;
+  if (!handles_.append(handle)) return nullptr;
+  __atomic_store_n(&site.handle, &handles_[handles_.size() - 1], __ATOMIC_RELEASE);
   return site.handle;
 }
 
 std::uint32_t Names::add_track(const telltale_track& description) {
-  Lock lock(mutex_);
+  const UninterruptedLock lock(mutex_);
+  if (!lock.is_held()) return 0;
   const NamedTrack track{next_track_number(),
                          description.type,
                          description.clock,

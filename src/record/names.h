@@ -1,15 +1,14 @@
 // Texts, sites and tracks by number: given once in the life of the process, written to every file that needs them.
 //
-// Everything is copied on the first use, so that a library that brought its sites along may be unloaded. Numbering
-// takes a mutex; reading what has a number takes none. The mutex is not taken on records, but on the first record of a
-// site.
+// Everything is copied on the first use, so that a library that brought its sites along may be unloaded. Signal-safe:
+// what is new takes a lock in which no handler runs; what has a number is found, and read, without one.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
 #include "record/block_list.h"
-#include "record/mutex.h"
+#include "record/uninterrupted.h"
 #include "telltale/telltale.h"
 
 namespace telltale::record {
@@ -30,8 +29,11 @@ struct Site {
   std::uint32_t line;
   std::uint32_t kind;
   std::uint32_t first_field, field_count;
-  telltale_site* handle;  // what telltale_make_site() returned for it, or null
+  telltale_site* handle;  // what telltale_make_site() returned for it, or null; see handle_of()
 };
+
+// Instead of a site's number, to who interrupted the numbering of another one.
+inline constexpr std::uint32_t kNoNumber = UINT32_MAX;
 
 struct NamedTrack {
   std::uint32_t number;
@@ -43,9 +45,11 @@ struct NamedTrack {
 
 class Names {
  public:
+  // Each of these gives what it gives without memory to who interrupted another one, as a handler of faults may.
+
   // 0 for the empty text, and when there are too many.
   std::uint32_t intern(const char* text);
-  // 0 only without any memory: a site without a name.
+  // 0 only without any memory: a site without a name. kNoNumber to who interrupted another one.
   std::uint32_t number_of(const telltale_site& site);
   telltale_site* handle_of(const telltale_site& description);
   // 0 when there are too many.
@@ -60,26 +64,40 @@ class Names {
   // Null for 0.
   const Site* site(std::uint32_t number) const { return number == 0 ? nullptr : &sites_[number - 1]; }
 
-  void lock_for_fork() { mutex_.lock(); }
-  void unlock_after_fork() { mutex_.unlock(); }
-  void reset_in_child() { mutex_.reset_in_child(); }
+  Mutex& mutex_for_fork() { return mutex_; }
 
  private:
+  std::uint32_t find(const char* text, std::uint32_t size, std::uint32_t hash) const;
+  std::uint32_t find(const telltale_site& site) const;
   std::uint32_t intern_locked(const char* text);
   std::uint32_t number_locked(const telltale_site& site);
+  telltale_site* handle_locked(Site& site, std::uint32_t number);
   std::uint32_t overflow_site();
+  std::uint32_t hash_of_known(std::uint32_t site) const;
   bool is_same(const Site& known, const telltale_site& site) const;
   bool is_text(std::uint32_t number, const char* text) const;
   void* keep(std::size_t size);
   const telltale_field* stored_fields(const Site& site);
 
-  // Open addressing; a slot is a number, 0 when free. Grows with the list whose numbers it holds.
-  struct Index {
-    std::uint32_t* slots = nullptr;
-    std::uint32_t mask = 0;
+  // Open addressing; a slot is a number, 0 when free. One thread at a time changes it, any thread searches it. A table
+  // that became too small is not given back, since somebody may be searching it; all of them take less than the last.
+  class Index {
+   public:
+    // The number among those with that hash for which `is_it(number)` holds, or 0.
+    template <typename IsIt>
+    std::uint32_t find(std::uint32_t hash, IsIt is_it) const;
     void insert(std::uint32_t hash, std::uint32_t number);
+    // Makes room for one more than the numbers 1 to `used`. False without memory.
     template <typename HashOf>
     bool grow(std::uint32_t used, HashOf hash_of);
+
+   private:
+    struct Table {
+      std::uint32_t mask;
+      std::atomic<std::uint32_t> slots[];
+    };
+    static void insert(Table& table, std::uint32_t hash, std::uint32_t number);
+    std::atomic<Table*> table_ = nullptr;
   };
 
   Mutex mutex_;

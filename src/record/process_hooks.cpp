@@ -1,94 +1,129 @@
 #include "record/process_hooks.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 
-#include "record/active_session.h"
 #include "record/clock.h"
+#include "record/process_identity.h"
 #include "record/recorder_state.h"
 #include "record/session_pairs.h"
+#include "record/uninterrupted.h"
 #include "record/writer.h"
+
+// Not there in programs that are linked statically, which load nothing.
+#pragma weak dlopen
+#pragma weak dladdr
 
 namespace telltale::record {
 namespace {
 
 constexpr const char* kPathVariable = "TELLTALE_RECORD";
-// How long a record waits for another thread that starts the child's own recording, which opens a file.
-constexpr int kMostLooks = 20'000;
-constexpr timespec kBetweenLooks = {0, 100'000};
 
 constinit pthread_once_t once = PTHREAD_ONCE_INIT;
 constinit pthread_key_t exit_key = 0;
 constinit bool has_exit_key = false;
-constinit bool is_locked_for_fork = false;
-constinit bool must_record_in_child = false;
+constinit std::atomic<bool> is_kept_loaded = false;
+// How often the calling thread's end has called us: once for each state that it had.
+constinit thread_local int ends __attribute__((tls_model("initial-exec"))) = 0;
 
 void on_thread_exit(void* state) {
   auto& thread = *static_cast<ThreadState*>(state);
   if (&thread != current_thread) return;
-  current_thread = nullptr;
+  ++ends;
   pool.remove_thread(thread);
 }
 
-// Nobody is in the middle of changing what the child inherits. A fork inside a signal handler that interrupted us
-// cannot wait for that; its child starts from nothing.
+// ---- forks ----
+
+// All that signal handlers may need: nobody is in the middle of changing what the child inherits.
+template <typename Do>
+void for_each_lock(Do action) {
+  action(metadata_mutex_for_fork());
+  action(names.mutex_for_fork());
+  action(pool.mutex_for_fork());
+}
+
+constinit Uninterrupted uninterrupted_fork;  // of who holds the locks
+// Forks of the calling thread by who interrupted it inside the recorder: a handler of faults, or of forks.
+constinit thread_local int forks_inside __attribute__((tls_model("initial-exec"))) = 0;
+
 void before_fork() {
-  is_locked_for_fork = current_thread == nullptr || current_thread->busy.load(std::memory_order_relaxed) == 0;
-  if (!is_locked_for_fork) return;
-  names.lock_for_fork();
-  pool.lock_for_fork();
+  Uninterrupted fork;
+  if (!fork.begin()) {
+    ++forks_inside;
+    return;
+  }
+  for_each_lock([](Mutex& mutex) { mutex.lock(); });
+  uninterrupted_fork = fork;
 }
 
 void after_fork_in_parent() {
-  if (!is_locked_for_fork) return;
-  pool.unlock_after_fork();
-  names.unlock_after_fork();
+  if (forks_inside > 0) {
+    --forks_inside;
+    return;
+  }
+  Uninterrupted fork = uninterrupted_fork;
+  for_each_lock([](Mutex& mutex) { mutex.unlock(); });
+  fork.end();
 }
 
+// Nobody else is there.
 void forget_parent() {
-  __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELAXED);
-  names.reset_in_child();
-  reset_metadata_lock_in_child();
-  must_record_in_child = session.reset_in_child();
+  session.reset_in_child();
   writer.reset_in_child();
   losses.reset();
-}
-
-// While a child starts its own recording, the owner is the thread that does so, as a negative number.
-pid_t as_starting(pid_t thread) { return -thread; }
-bool is_starting(pid_t owner) { return owner < 0; }
-
-// Whether another thread has started to record. A handler that interrupted that very thread cannot wait for it.
-bool wait_until_started(pid_t starting) {
-  if (starting == as_starting(gettid())) return false;
-  for (int look = 0; look < kMostLooks && owner.load(std::memory_order_acquire) == starting; ++look)
-    nanosleep(&kBetweenLooks, nullptr);
-  return owner.load(std::memory_order_acquire) == getpid() && telltale_is_recording();
+  own();
 }
 
 void after_fork_in_child() {
+  const bool is_inside = forks_inside > 0;
+  if (is_inside) --forks_inside;
+  for_each_lock([&](Mutex& mutex) { is_inside ? mutex.reset_in_child() : mutex.unlock(); });
   forget_parent();
-  // Whoever was about to start in the parent is not here.
-  if (is_starting(owner.load(std::memory_order_relaxed))) owner.store(0, std::memory_order_relaxed);
-  // The first record finds no buffer and comes to continue_in_child().
-  if (must_record_in_child) __atomic_store_n(&telltale_recording, 1u, __ATOMIC_RELAXED);
+  if (!is_inside) uninterrupted_fork.end();
 }
+
+// A fork that calls no handlers left everything as it was, locks included.
+void leave_parent() {
+  if (memory_of() != MemoryOf::kParentCopied) return;
+  Uninterrupted change;
+  if (!change.begin()) return;
+  if (begin_to_own()) {
+    for_each_lock([](Mutex& mutex) { mutex.reset_in_child(); });
+    forget_parent();
+  }
+  wait_for_owner();
+  change.end();
+}
+
+// ---- the library ----
 
 void prepare_process() {
   choose_clock();
   prepare_barrier();
+  prepare_identity();
   has_exit_key = pthread_key_create(&exit_key, on_thread_exit) == 0;
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
+// dlclose() must not take away code that threads call when they end, or that the writer's thread runs. The shared
+// library is linked so that it stays; a library of somebody's that contains the recorder is told to.
+void keep_loaded() {
+  if (is_kept_loaded.load(std::memory_order_relaxed)) return;
+  Dl_info info{};
+  if (dlopen != nullptr && dladdr != nullptr && dladdr(&once, &info) != 0 && info.dli_fname != nullptr)
+    dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  is_kept_loaded.store(true, std::memory_order_relaxed);
+}
+
 __attribute__((constructor)) void start_as_environment_says() {
-  make_ready();
-  // Not in a program that has more rights than whoever set the variable.
-  const char* path = secure_getenv(kPathVariable);
+  pthread_once(&once, prepare_process);
+  const char* path = getenv(kPathVariable);
   if (path == nullptr || path[0] == '\0') return;
   telltale_options options;
   telltale_default_options(&options, sizeof options);
@@ -96,30 +131,42 @@ __attribute__((constructor)) void start_as_environment_says() {
   if (telltale_start(&options) != TELLTALE_STATUS_OK) dprintf(STDERR_FILENO, "telltale: %s\n", telltale_error_text());
 }
 
+// At exit, and when a library that never recorded is unloaded.
 __attribute__((destructor)) void stop_at_exit() {
-  if (owner.load(std::memory_order_relaxed) == getpid()) session.stop(tell::EndReason::kExit);
+  const bool is_ours = memory_of() == MemoryOf::kThisProcess && !Uninterrupted::is_this_thread_inside();
+  if (is_ours && session.is_active()) session.stop(tell::EndReason::kExit);
+  if (is_ours && !is_kept_loaded.load(std::memory_order_relaxed) && has_exit_key) {
+    has_exit_key = false;
+    pthread_key_delete(exit_key);
+  }
 }
 
 }  // namespace
 
-void make_ready() { pthread_once(&once, prepare_process); }
+void make_ready() {
+  pthread_once(&once, prepare_process);
+  keep_loaded();
+  leave_parent();
+}
+
+ActiveSession& session_here() {
+  make_ready();
+  return session;
+}
 
 void watch_for_thread_exit(ThreadState& thread) {
-  make_ready();
   if (has_exit_key) pthread_setspecific(exit_key, &thread);
 }
 
-bool continue_in_child() {
-  pid_t parent = owner.load(std::memory_order_relaxed);
-  if (is_starting(parent)) return wait_until_started(parent);
-  if (!owner.compare_exchange_strong(parent, as_starting(gettid())))
-    return is_starting(parent) ? wait_until_started(parent) : parent == getpid();
-  // A fork that calls no handlers left everything as it was.
-  if (session.is_active()) forget_parent();
-  const bool is_recording = must_record_in_child && session.start_in_child();
-  if (!is_recording) __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELAXED);
-  owner.store(getpid());
-  return is_recording;
+bool has_thread_ended() { return ends >= PTHREAD_DESTRUCTOR_ITERATIONS; }
+
+bool is_this_process_recorded() {
+  const MemoryOf memory = memory_of();
+  if (memory == MemoryOf::kParentCopied) leave_parent();
+  const bool is_to_start = session.is_to_start_in_child();
+  if (memory == MemoryOf::kParentShared) return !is_to_start;
+  if (is_to_start) return session.start_in_child();
+  return memory == MemoryOf::kThisProcess;
 }
 
 }  // namespace telltale::record

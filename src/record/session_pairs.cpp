@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "record/step_times.h"
+#include "record/uninterrupted.h"
 
 namespace telltale::record {
 namespace {
@@ -30,7 +31,7 @@ const char* text_of(std::uint32_t number, const Names& names) {
 }
 
 const char* process_name(const Names& names) {
-  Lock lock(mutex);
+  const UninterruptedLock lock(mutex);
   return process_name_text != 0 ? text_of(process_name_text, names) : program_invocation_short_name;
 }
 
@@ -85,7 +86,7 @@ void SessionPairs::describe_metadata(const Names& names) {
 }
 
 void SessionPairs::add_metadata(const Names& names) {
-  Lock lock(mutex);
+  const UninterruptedLock lock(mutex);
   for (std::size_t i = 0; i < metadata_count; ++i)
     add(text_of(metadata[i].key, names), text_of(metadata[i].value, names));
 }
@@ -94,7 +95,7 @@ void set_metadata(const char* key, const char* value, Names& names) {
   char prefixed[kMaxKeyBytes];
   snprintf(prefixed, sizeof prefixed, "meta:%s", key);
   const Metadata pair{names.intern(prefixed), names.intern(value)};
-  Lock lock(mutex);
+  const UninterruptedLock lock(mutex);
   change_count.fetch_add(1, std::memory_order_relaxed);
   for (std::size_t i = 0; i < metadata_count; ++i) {
     if (metadata[i].key != pair.key) continue;
@@ -108,10 +109,10 @@ std::uint64_t metadata_changes() { return change_count.load(std::memory_order_re
 
 void set_process_name(const char* name, Names& names) {
   const std::uint32_t number = names.intern(name);
-  Lock lock(mutex);
+  const UninterruptedLock lock(mutex);
   process_name_text = number;
 }
 
-void reset_metadata_lock_in_child() { mutex.reset_in_child(); }
+Mutex& metadata_mutex_for_fork() { return mutex; }
 
 }  // namespace telltale::record

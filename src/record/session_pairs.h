@@ -38,6 +38,6 @@ void set_metadata(const char* key, const char* value, Names& names);
 // How often the user has said something until now: whether there is something new.
 std::uint64_t metadata_changes();
 void set_process_name(const char* name, Names& names);
-void reset_metadata_lock_in_child();
+Mutex& metadata_mutex_for_fork();
 
 }  // namespace telltale::record

@@ -51,7 +51,7 @@ struct alignas(64) ThreadState {
 };
 
 // The calling thread's, or null before its first record. initial-exec: a load without a call, safe in signal handlers.
-extern thread_local ThreadState* current_thread __attribute__((tls_model("initial-exec")));
+extern constinit thread_local ThreadState* current_thread __attribute__((tls_model("initial-exec")));
 
 // A thread sets `busy`, then looks whether something is recorded; it needs no fence in between, because whoever changes
 // that makes all processors pass one: every store before this call is seen by whatever a thread of this process does

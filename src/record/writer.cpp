@@ -1,7 +1,6 @@
 #include "record/writer.h"
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -9,6 +8,8 @@
 #include "record/session_pairs.h"
 #include "record/step_times.h"
 #include "record/thread_state.h"
+#include "record/uninterrupted.h"
+#include "record/writer_thread.h"
 
 namespace telltale::record {
 
@@ -16,7 +17,6 @@ constinit Writer writer;
 
 namespace {
 
-constexpr std::size_t kStackBytes = 512 << 10;
 // A scope is worth telling of before it ends when it has been open for so long.
 constexpr std::int64_t kLongOpenNs = 250'000'000;
 
@@ -25,7 +25,7 @@ constexpr std::int64_t kLongOpenNs = 250'000'000;
 int Writer::start(const Settings& settings, const char* path, unsigned number) {
   settings_ = settings;
   number_ = number;
-  is_finish_asked_ = false;
+  is_finish_asked_ = lacks_thread_ = false;
   flushes_asked_ = flushes_done_ = 0;
   is_dump_asked_.store(false, std::memory_order_relaxed);
   error_.store(0, std::memory_order_relaxed);
@@ -40,15 +40,8 @@ int Writer::start(const Settings& settings, const char* path, unsigned number) {
     if (number == 0) error = open_error;  // a later file that cannot be opened is counted as lost, not refused
   }
   if (error == 0) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, kStackBytes);
-    error = pthread_create(&thread_, &attributes, run, this);
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    error = start_writer_thread(thread_, run, this);
+    lacks_thread_ = error != 0;
     if (error != 0 && !is_flight) file_.remove(path);
   }
   is_running_ = error == 0;
@@ -70,6 +63,7 @@ int Writer::open_file(const char* path, unsigned number) {
 
 void* Writer::run(void* self) {
   pthread_setname_np(pthread_self(), "telltale");
+  Uninterrupted::assume_for_this_thread();
   auto& own = *static_cast<Writer*>(self);
   own.thread_id_.store(gettid(), std::memory_order_relaxed);
   own.loop();
@@ -287,7 +281,7 @@ void Writer::flush() {
   mutex_.unlock();
   pool.wake_writer();
   Lock lock(mutex_);
-  while (flushes_done_ < ticket) done_.wait_for(mutex_, settings_.flush_ns);
+  while (flushes_done_ < ticket && is_running_) done_.wait_for(mutex_, settings_.flush_ns);
 }
 
 void Writer::add(DumpRequest& request) {
@@ -318,8 +312,7 @@ void Writer::reset_statistics() {
 
 void Writer::reset_in_child() {
   mutex_.reset_in_child();
-  done_.reset_in_child();
-  is_running_ = false;
+  is_running_ = is_abandoned_ = false;
   thread_id_.store(0, std::memory_order_relaxed);
   requests_ = nullptr;
   file_.leave_to_parent();

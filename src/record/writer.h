@@ -30,6 +30,8 @@ class Writer {
  public:
   // 0 or an errno; the file is open and the thread runs, unless it is a flight recorder, which has no file yet.
   int start(const Settings& settings, const char* path, unsigned number);
+  // Whether that was an error of starting the thread.
+  bool lacks_thread() const { return lacks_thread_; }
   // No thread emits any more, all buffers are in the queue, and nobody adds requests. Returns when the file, or each
   // dump that somebody asked for, is complete.
   void finish(tell::EndReason reason);
@@ -80,6 +82,7 @@ class Writer {
   ColumnEncoder encoder_;
   pthread_t thread_{};
   bool is_running_ = false;
+  bool lacks_thread_ = false;
   std::atomic<pid_t> thread_id_ = 0;  // 0: none
   unsigned number_ = 0;               // of the file
   Calibration first_calibration_;
