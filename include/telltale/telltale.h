@@ -332,7 +332,7 @@ TELLTALE_API telltale_status telltale_dump(const char* path);
 
 typedef struct telltale_statistics {
   uint64_t recorded; /* records in files of this session, or of the last one */
-  uint64_t dropped;  /* the sum of the next five */
+  uint64_t dropped;  /* the sum of the next five, and of dropped_held_up */
   uint64_t dropped_newest;
   uint64_t dropped_oldest;
   uint64_t dropped_in_signal;
@@ -347,6 +347,12 @@ typedef struct telltale_statistics {
   /* Scopes that began inside 64 others of their thread. Each is recorded when it ends; should the process be killed
    * before, the file does not tell that it was open. */
   uint64_t open_scopes_not_kept;
+  /* Events of threads that were inside the recorder when the recording ended, and still a second later: a signal
+   * handler held them up. Each counts as one event, which may be there nevertheless. */
+  uint64_t dropped_held_up;
+  /* Names, sites, tracks and pairs of telltale_metadata() for which the memory limit had no room. Their events are
+   * recorded, as "(too many names)" or without the value. */
+  uint64_t names_not_kept;
 } telltale_statistics;
 /* Exact once the session has stopped. `size` is `sizeof(telltale_statistics)` of the caller. */
 TELLTALE_API void telltale_get_statistics(telltale_statistics* statistics, size_t size);

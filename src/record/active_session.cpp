@@ -66,20 +66,20 @@ void PausedSteps::emit_all() const {
 
 telltale_status ActiveSession::start(const telltale_options& options) {
   Lock lock(mutex_);
-  if (is_ending_ && writer.is_writer_thread())
+  if (is_ending() && writer.is_writer_thread())
     return fail(TELLTALE_STATUS_IN_CALLBACK, "the session that ends waits for its writer's thread");
   await_last_end();
-  if (is_active_) return fail(TELLTALE_STATUS_ALREADY_STARTED, "a session has been started already");
+  if (is_active()) return fail(TELLTALE_STATUS_ALREADY_STARTED, "a session has been started already");
   if (const char* problem = take_options(options, settings_))
     return fail(TELLTALE_STATUS_BAD_OPTIONS, "nothing is recorded: %s", problem);
   settings_.began = ticks_now();
   forget_last_session();
-  is_active_ = true;
+  enter(Phase::kActive);
   ++turn_;
   // Instead of what a forked child would have begun with its first record.
   if (is_to_start_in_child_.exchange(false)) __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
   const telltale_status status = change_to(telltale_schedule_action(settings_.schedule_or_null(), 0));
-  if (status != TELLTALE_STATUS_OK) is_active_ = false;
+  if (status != TELLTALE_STATUS_OK) enter(Phase::kNone);
   if (status == TELLTALE_STATUS_OK && settings_.flight_signal != 0) watch_signal();
   begin_step();
   return status;
@@ -146,9 +146,10 @@ bool ActiveSession::is_tail_over(telltale_action next) const {
 template <typename Call>
 bool ActiveSession::without_mutex(Call call) {
   const std::uint64_t turn = turn_;
-  mutex_.unlock();
-  call();
-  mutex_.lock();
+  {
+    const Unlocked unlocked(mutex_);
+    call();
+  }
   return turn == turn_;
 }
 
@@ -205,7 +206,7 @@ void ActiveSession::note_losses() {
 // Returns when no stop() is under way.
 void ActiveSession::await_last_end() {
   constexpr std::int64_t kBetweenLooksNs = 100'000'000;
-  while (is_ending_) has_ended_.wait_for(mutex_, kBetweenLooksNs);
+  while (is_ending()) has_ended_.wait_for(mutex_, kBetweenLooksNs);
 }
 
 void ActiveSession::tell_losses() {
@@ -218,8 +219,9 @@ void ActiveSession::tell_losses() {
   tell(LossReason::kWriteFailed, losses.count(LossReason::kWriteFailed));
   tell(LossReason::kNewestDropped, losses.count(LossReason::kNewestDropped) + losses.count(LossReason::kOldestDropped));
   tell(LossReason::kInSignal, losses.count(LossReason::kInSignal));
-  tell(LossReason::kTooLarge, losses.count(LossReason::kTooLarge));
-  tell(LossReason::kValueCut, losses.count(LossReason::kValueCut));
+  for (const LossReason reason :
+       {LossReason::kTooLarge, LossReason::kGivenUp, LossReason::kValueCut, LossReason::kNameNotKept})
+    tell(reason, losses.count(reason));
   if (!writer.is_file_whole() && losses.count(LossReason::kWriteFailed) == 0)
     dprintf(STDERR_FILENO, "telltale: the end of %s could not be written: %s\n", path_,
             why_not_written(writer.error()));
@@ -234,7 +236,7 @@ telltale_status ActiveSession::stop(tell::EndReason reason) {
   {
     Lock lock(mutex_);
     await_last_end();  // the file is complete when stop() returns, whoever stopped
-    if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
+    if (!is_active()) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
     const bool has_file = settings_.flight_ns == 0 && (is_recording(action_) || is_in_tail_);
     finish(reason);
     if (const telltale_status status = outcome(); status != TELLTALE_STATUS_OK) return status;
@@ -256,14 +258,15 @@ void ActiveSession::finish(tell::EndReason reason) {
   const bool records = is_recording(action_) || is_in_tail_;
   if (records) take_no_more_records();
   action_ = TELLTALE_ACTION_NONE;
-  is_active_ = is_in_tail_ = false;
-  is_ending_ = true;
-  mutex_.unlock();
-  if (is_warming_up) writer.abandon(path_);
-  if (records) writer.finish(reason);
-  mutex_.lock();
+  is_in_tail_ = false;
+  enter(Phase::kEnding);
+  {
+    const Unlocked unlocked(mutex_);
+    if (is_warming_up) writer.abandon(path_);
+    if (records) writer.finish(reason);
+  }
   if (records) note_losses();
-  is_ending_ = false;
+  enter(Phase::kNone);
   has_ended_.wake_all();
 }
 
@@ -279,7 +282,7 @@ telltale_status ActiveSession::outcome() {
 
 telltale_status ActiveSession::step() {
   Lock lock(mutex_);
-  if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
+  if (!is_active()) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
   const std::uint64_t turn = ++turn_;
   const std::int64_t took_ns = end_step();
   ++step_;
@@ -335,7 +338,7 @@ void ActiveSession::resume() {
 telltale_status ActiveSession::flush() {
   if (writer.is_writer_thread()) return fail(TELLTALE_STATUS_IN_CALLBACK, "the writer's thread cannot wait for itself");
   Lock lock(mutex_);
-  if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
+  if (!is_active()) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
   if (is_recording(action_) && settings_.flight_ns == 0) writer.flush();
   return TELLTALE_STATUS_OK;
 }
@@ -353,7 +356,7 @@ telltale_status ActiveSession::dump(const char* path) {
   DumpRequest request{path};
   {
     Lock lock(mutex_);
-    if (!is_active_) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
+    if (!is_active()) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
     if (settings_.flight_ns == 0) return fail(TELLTALE_STATUS_NOT_FLIGHT, "only a flight recorder can be dumped");
     strcpy(target, path != nullptr ? path : settings_.path);
     writer.add(request);
@@ -383,8 +386,9 @@ void ActiveSession::get_statistics(telltale_statistics& statistics) {
   statistics.dropped_in_signal = lost(LossReason::kInSignal);
   statistics.dropped_write_failed = lost(LossReason::kWriteFailed);
   statistics.dropped_too_large = lost(LossReason::kTooLarge);
+  statistics.dropped_held_up = lost(LossReason::kGivenUp);
   statistics.dropped = statistics.dropped_newest + statistics.dropped_oldest + statistics.dropped_in_signal +
-                       statistics.dropped_write_failed + statistics.dropped_too_large;
+                       statistics.dropped_write_failed + statistics.dropped_too_large + statistics.dropped_held_up;
   statistics.aged_out = lost(LossReason::kAgedOut);
   statistics.bytes_written = writer.bytes();
   statistics.files = writer.files();
@@ -392,12 +396,14 @@ void ActiveSession::get_statistics(telltale_statistics& statistics) {
   statistics.writer_cpu_ns = writer.cpu_ns();
   statistics.values_cut = lost(LossReason::kValueCut);
   statistics.open_scopes_not_kept = lost(LossReason::kOpenNotKept);
+  statistics.names_not_kept = lost(LossReason::kNameNotKept);
 }
 
 void ActiveSession::reset_in_child() {
   mutex_.reset_in_child();
-  const bool was_recorded = is_to_start_in_child() || (is_active_ && is_recording(action_));
-  is_active_ = is_ending_ = is_in_tail_ = is_paused_ = false;
+  const bool was_recorded = is_to_start_in_child() || (is_active() && is_recording(action_));
+  enter(Phase::kNone);
+  is_in_tail_ = is_paused_ = false;
   ++turn_;
   action_ = TELLTALE_ACTION_NONE;
   const bool must_record = was_recorded && settings_.records_in_child;
@@ -420,8 +426,10 @@ bool ActiveSession::start_in_child() {
       settings_.has_schedule = settings_.pauses = false;
       forget_last_session();
       begin_step();
-      is_active_ = insert_pid(settings_.path) && change_to(TELLTALE_ACTION_RECORD) == TELLTALE_STATUS_OK;
-      if (!is_active_) __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
+      if (insert_pid(settings_.path) && change_to(TELLTALE_ACTION_RECORD) == TELLTALE_STATUS_OK)
+        enter(Phase::kActive);
+      else
+        __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
       is_to_start_in_child_.store(false, std::memory_order_release);
     }
     mutex_.unlock();

@@ -43,7 +43,8 @@ class ActiveSession {
   telltale_status dump(const char* path);
   telltale_fork set_fork_mode(telltale_fork mode);
   void get_statistics(telltale_statistics& statistics);
-  bool is_active() const { return is_active_; }
+  // Whether there is something to end, or that is ending. For who does not have the mutex.
+  bool is_there() const { return phase_.load(std::memory_order_relaxed) != Phase::kNone; }
 
   // In a forked child: nothing is recorded any more, or nothing yet where the child is to have a file of its own.
   void reset_in_child();
@@ -53,6 +54,11 @@ class ActiveSession {
   bool start_in_child();
 
  private:
+  enum class Phase : std::uint8_t { kNone, kActive, kEnding };  // ending: stop() waits for the writer
+
+  bool is_active() const { return phase_.load(std::memory_order_relaxed) == Phase::kActive; }
+  bool is_ending() const { return phase_.load(std::memory_order_relaxed) == Phase::kEnding; }
+  void enter(Phase phase) { phase_.store(phase, std::memory_order_relaxed); }
   void forget_last_session();
   void begin_step();
   telltale_status begin_file();
@@ -77,8 +83,7 @@ class ActiveSession {
 
   Mutex mutex_;
   Condition has_ended_;
-  bool is_active_ = false;
-  bool is_ending_ = false;  // stop() waits for the writer: neither active nor over
+  std::atomic<Phase> phase_ = Phase::kNone;
   std::uint64_t turn_ = 0;  // goes up with each start, step and stop
   std::atomic<bool> is_to_start_in_child_ = false;
   Settings settings_;

@@ -27,79 +27,102 @@ std::size_t buffer_size_for(std::size_t memory_limit) {
 
 }  // namespace
 
-bool BufferPool::open(std::size_t memory_limit, Policy policy, bool keeps_full, Losses& losses) {
+bool BufferPool::open(std::size_t memory_limit, Policy policy, bool keeps_full) {
   const UninterruptedLock lock(mutex_);
   buffer_bytes_ = buffer_size_for(memory_limit);
   const std::size_t buffers = std::max<std::size_t>(memory_limit / buffer_bytes_, 1);
-  region_bytes_ = buffers * buffer_bytes_;
-  region_ = static_cast<unsigned char*>(map_pages(region_bytes_));
+  region_ = static_cast<unsigned char*>(map_pages(buffers * buffer_bytes_));
   if (region_ == nullptr) return false;
-  policy_ = policy;
+  region_bytes_ = buffers * buffer_bytes_;
+  policy_.store(policy, std::memory_order_relaxed);
   keeps_full_ = keeps_full;
-  losses_ = &losses;
   carved_ = 0;
   available_.store(buffers, std::memory_order_relaxed);
   is_starved_.store(false, std::memory_order_relaxed);
-  is_waiting_allowed_ = true;
+  is_taking_ = is_waiting_allowed_ = true;
   is_writer_wanted_ = false;
   return true;
 }
 
 void BufferPool::close() {
   const UninterruptedLock lock(mutex_);
-  if (!is_given_up_) unmap_pages(region_, region_bytes_);
+  unmap_region();
   region_ = nullptr;
   region_bytes_ = 0;
+  is_taking_ = false;
   free_ = full_first_ = full_last_ = nullptr;
   available_.store(0, std::memory_order_relaxed);
   recycle_exited();
 }
 
+// But for what threads keep that were given up.
+void BufferPool::unmap_region() {
+  std::size_t kept = 0;
+  for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) {
+    const bool keeps = thread->buffer != nullptr && !is_stale(thread->buffer);
+    kept += keeps ? 1 : 0;
+    thread->buffers = thread->buffer != nullptr ? 1 : 0;
+  }
+  unsigned char* from = region_;
+  for (std::size_t at = 0; kept > 0 && at < region_bytes_; at += buffer_bytes()) {
+    if (!is_kept_by_a_thread(reinterpret_cast<Buffer*>(region_ + at))) continue;
+    unmap_pages(from, static_cast<std::size_t>(region_ + at - from));
+    from = region_ + at + buffer_bytes();
+  }
+  unmap_pages(from, static_cast<std::size_t>(region_ + region_bytes_ - from));
+}
+
 unsigned char* BufferPool::next_buffer(ThreadState& thread, std::size_t bytes) {
-  if (bytes > record_bytes()) {
-    losses_->add(tell::LossReason::kTooLarge, 1);
-    return nullptr;
-  }
+  const Policy policy = policy_.load(std::memory_order_relaxed);
   const bool has_none = thread.cursor.load(std::memory_order_relaxed) == nullptr;
-  if (has_none && policy_ == Policy::kDropNewest && is_exhausted()) {
+  if (has_none && policy == Policy::kDropNewest && is_exhausted() && bytes <= record_bytes()) {
     is_starved_.store(true, std::memory_order_relaxed);
-    losses_->add(tell::LossReason::kNewestDropped, 1);
+    losses_.add(tell::LossReason::kNewestDropped, 1);
     return nullptr;
   }
-  const unsigned char* dropped_begin = nullptr;
-  const unsigned char* dropped_end = nullptr;
   Buffer* buffer = nullptr;
   {
     UninterruptedLock lock(mutex_);
     if (!lock.is_held()) {
-      losses_->add(tell::LossReason::kInSignal, 1);
+      losses_.add(tell::LossReason::kInSignal, 1);
+      return nullptr;
+    }
+    if (!is_taking_) return nullptr;  // it was given up, and its record counted
+    thread.is_given_up = false;
+    if (bytes > record_bytes()) {
+      losses_.add(tell::LossReason::kTooLarge, 1);
       return nullptr;
     }
     detach(thread);
     buffer = free_or_null();
-    if (buffer == nullptr && policy_ == Policy::kDropOldest) {
+    if (buffer == nullptr && policy == Policy::kDropOldest) {
       buffer = stolen_or_null();
       if (buffer != nullptr) {
-        dropped_begin = buffer->written;
-        dropped_end = buffer->end;
+        thread.uncounted_end = buffer->end;
+        thread.uncounted.store(buffer->written, std::memory_order_relaxed);
       }
     }
-    if (buffer == nullptr && policy_ == Policy::kBlock) buffer = awaited_or_null(lock);
+    if (buffer == nullptr && policy == Policy::kBlock) buffer = awaited_or_null(lock);
     if (buffer != nullptr) attach(*buffer, thread);
   }
   if (buffer == nullptr) {
     is_starved_.store(true, std::memory_order_relaxed);
-    losses_->add(tell::LossReason::kNewestDropped, 1);
+    losses_.add(tell::LossReason::kNewestDropped, 1);
     return nullptr;
   }
-  // Counted without the mutex: the records lie in memory that no cache of ours has.
-  if (dropped_begin < dropped_end)
-    losses_->add(tell::LossReason::kOldestDropped, count_records(dropped_begin, dropped_end));
+  // Without the mutex: the records lie in memory that no cache of ours has.
+  if (thread.uncounted.load(std::memory_order_relaxed) != nullptr) count_dropped(thread);
   return buffer->begin();
+}
+
+void BufferPool::count_dropped(ThreadState& thread) {
+  const unsigned char* begin = thread.uncounted.exchange(nullptr, std::memory_order_acq_rel);
+  if (begin != nullptr) losses_.add(tell::LossReason::kOldestDropped, count_records(begin, thread.uncounted_end));
 }
 
 void BufferPool::attach(Buffer& buffer, ThreadState& thread) {
   buffer.owner = &thread;
+  buffer.bytes = buffer_bytes();
   buffer.written = buffer.begin();
   ++thread.buffers;
   thread.buffer = &buffer;
@@ -111,14 +134,20 @@ void BufferPool::attach(Buffer& buffer, ThreadState& thread) {
 void BufferPool::detach(ThreadState& thread) {
   Buffer* buffer = thread.buffer;
   if (buffer == nullptr) return;
-  buffer->end = thread.cursor.load(std::memory_order_relaxed);
+  unsigned char* const end = thread.cursor.load(std::memory_order_relaxed);
+  thread.buffer = nullptr;
+  thread.limit.store(nullptr, std::memory_order_relaxed);
+  thread.cursor.store(nullptr, std::memory_order_relaxed);
+  if (is_stale(buffer)) {
+    --thread.buffers;
+    unmap_pages(buffer, buffer->bytes);
+    return;
+  }
+  buffer->end = end;
   buffer->full_since = ticks_now();
   buffer->next = nullptr;
   (full_last_ != nullptr ? full_last_->next : full_first_) = buffer;
   full_last_ = buffer;
-  thread.buffer = nullptr;
-  thread.limit.store(nullptr, std::memory_order_relaxed);
-  thread.cursor.store(nullptr, std::memory_order_relaxed);
   if (is_writer_waiting_ && !keeps_full_) wake_writer();
 }
 
@@ -171,7 +200,7 @@ ThreadState* BufferPool::add_thread(std::uint32_t track, std::uint32_t name) {
     *thread->error = '\0';
     thread->busy.store(0, std::memory_order_relaxed);
     thread->depth.store(0, std::memory_order_relaxed);
-    thread->has_exited = false;
+    thread->has_exited = thread->is_given_up = false;
     thread->described_in = thread->records_in_file = thread->open_digest = 0;
   } else {
     thread = static_cast<ThreadState*>(map_pages(sizeof(ThreadState)));
@@ -219,26 +248,46 @@ void BufferPool::stop_waiting() {
 bool BufferPool::is_any_thread_inside() {
   const UninterruptedLock lock(mutex_);
   for (const ThreadState* thread = threads_; thread != nullptr; thread = thread->next)
-    if (thread != current_thread && thread->busy.load(std::memory_order_acquire) != 0) return true;
+    if (is_inside(*thread)) return true;
   return false;
+}
+
+// One that was given up before has nothing of this recording.
+bool BufferPool::is_inside(const ThreadState& thread) const {
+  return &thread != current_thread && !thread.is_given_up && thread.busy.load(std::memory_order_acquire) != 0;
 }
 
 void BufferPool::wait_until_left() {
   const std::int64_t give_up = clock_ns(CLOCK_MONOTONIC) + kPatienceNs;
-  is_given_up_ = false;
   while (is_any_thread_inside()) {
-    if (clock_ns(CLOCK_MONOTONIC) > give_up) {
-      is_given_up_ = true;
-      return;
-    }
+    if (clock_ns(CLOCK_MONOTONIC) > give_up) return give_up_threads_inside();
     const timespec moment{0, 20'000};
     nanosleep(&moment, nullptr);
   }
 }
 
+void BufferPool::give_up_threads_inside() {
+  const UninterruptedLock lock(mutex_);
+  for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) {
+    if (!is_inside(*thread)) continue;
+    thread->is_given_up = true;
+    thread->limit.store(nullptr, std::memory_order_relaxed);
+    count_dropped(*thread);
+    losses_.add(tell::LossReason::kGivenUp, 1);
+  }
+}
+
 void BufferPool::collect_from_threads() {
   const UninterruptedLock lock(mutex_);
-  for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) detach(*thread);
+  is_taking_ = false;
+  for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next)
+    if (!thread->is_given_up) detach(*thread);
+}
+
+bool BufferPool::is_kept_by_a_thread(const Buffer* buffer) const {
+  for (const ThreadState* thread = threads_; thread != nullptr; thread = thread->next)
+    if (thread->buffer == buffer) return true;
+  return false;
 }
 
 void BufferPool::close_buffers() {
@@ -332,6 +381,7 @@ void BufferPool::reset_in_child() {
   if (!is_in_use) unmap_pages(region_, region_bytes_);
   region_ = nullptr;
   region_bytes_ = 0;
+  is_taking_ = false;
   free_ = full_first_ = full_last_ = nullptr;
   pinned_ = nullptr;
   pinned_thread_ = nullptr;
@@ -343,6 +393,7 @@ void BufferPool::reset_in_child() {
     thread->limit.store(nullptr, std::memory_order_relaxed);
     thread->cursor.store(nullptr, std::memory_order_relaxed);
     thread->has_exited = thread != current_thread;
+    thread->is_given_up = false;
   }
   if (current_thread != nullptr) current_thread->tid = static_cast<pid_t>(syscall(SYS_gettid));
   recycle_exited();

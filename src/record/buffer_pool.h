@@ -19,6 +19,7 @@ namespace telltale::record {
 struct Buffer {
   Buffer* next;
   ThreadState* owner;
+  std::size_t bytes;         // with this header
   unsigned char* end;        // of its records, once full
   unsigned char* written;    // what lies before it is in the file
   std::uint64_t full_since;  // ticks
@@ -30,9 +31,12 @@ enum class Policy : std::uint8_t { kDropNewest, kDropOldest, kBlock };
 
 class BufferPool {
  public:
+  constexpr explicit BufferPool(Losses& losses) : losses_(losses) {}
+
   // Reserves address space; pages are only used once touched. False when there is none.
   // `keeps_full`: the writer leaves full buffers in the queue until it is woken for another reason.
-  bool open(std::size_t memory_limit, Policy policy, bool keeps_full, Losses& losses);
+  bool open(std::size_t memory_limit, Policy policy, bool keeps_full);
+  // Gives the memory back, but for buffers of threads that were given up.
   void close();
 
   // A buffer with `bytes` free for the calling thread, whose present one goes to the writer; null when the policy says
@@ -48,9 +52,10 @@ class BufferPool {
   // The recording ends: threads that wait for a buffer go on without one.
   void stop_waiting();
   // After a barrier on all threads: returns when each has been outside the recorder since, and will not write any more.
-  // A thread that was canceled inside never leaves; it is given up after a second, and the memory with it.
+  // A thread that does not leave within a second, because a signal handler holds it up, is given up, and the record
+  // that it may be writing counted as lost. It keeps its buffer until it asks for another one.
   void wait_until_left();
-  // Then: all buffers go to the writer.
+  // Then: all other buffers go to the writer, and no thread gets a new one.
   void collect_from_threads();
 
   // ---- for the writer ----
@@ -82,7 +87,8 @@ class BufferPool {
     UninterruptedLock lock(mutex_);
     for (ThreadState* thread = threads_; thread != nullptr; thread = thread->next) {
       const std::uint32_t present = thread->buffer != nullptr ? 1 : 0;
-      const Partial partial{thread->buffer, thread->cursor.load(std::memory_order_acquire), thread->buffers > present};
+      const Partial partial{is_stale(thread->buffer) ? nullptr : thread->buffer,
+                            thread->cursor.load(std::memory_order_acquire), thread->buffers > present};
       pinned_ = partial.buffer;
       pinned_thread_ = thread;
       lock.unlock();
@@ -119,18 +125,28 @@ class BufferPool {
   void attach(Buffer& buffer, ThreadState& thread);
   void detach(ThreadState& thread);
   void recycle_exited();
+  void unmap_region();
   bool is_any_thread_inside();
+  bool is_inside(const ThreadState& thread) const;
+  bool is_kept_by_a_thread(const Buffer* buffer) const;
+  void give_up_threads_inside();
+  void count_dropped(ThreadState& thread);
+  // Of a recording that is over, and of a thread that was given up in it.
+  bool is_stale(const Buffer* buffer) const {
+    const auto* at = reinterpret_cast<const unsigned char*>(buffer);
+    return at != nullptr && (at < region_ || at >= region_ + region_bytes_);
+  }
   bool is_exhausted() const { return available_.load(std::memory_order_relaxed) == 0; }
 
   Mutex mutex_;
   Condition has_work_, has_free_;
-  Losses* losses_ = nullptr;
-  Policy policy_ = Policy::kDropNewest;
-  bool is_waiting_allowed_ = false;
+  Losses& losses_;
+  std::atomic<Policy> policy_ = Policy::kDropNewest;
+  bool is_taking_ = false;           // threads get buffers
+  bool is_waiting_allowed_ = false;  // for one that is free
   bool is_writer_waiting_ = false;
   std::atomic<bool> is_writer_wanted_ = false;
   bool keeps_full_ = false;
-  bool is_given_up_ = false;  // a thread may still write into the region
 
   unsigned char* region_ = nullptr;
   std::size_t region_bytes_ = 0;

@@ -13,9 +13,9 @@ __attribute__((visibility("default"))) std::uint32_t telltale_recording = 0;
 
 namespace telltale::record {
 
-constinit BufferPool pool;
-constinit Names names;
 constinit Losses losses;
+constinit BufferPool pool{losses};
+constinit Names names;
 
 ThreadState* new_thread() {
   if (has_thread_ended()) return nullptr;

@@ -39,6 +39,15 @@ bool loss_sentence(const Loss& loss, char* sentence, std::size_t size) {
       snprintf(sentence, size, "%llu %s of events %s cut in %s: longer than a buffer of the recorder", events,
                loss.events == 1 ? "value" : "values", verb, loss.path);
       return true;
+    case tell::LossReason::kGivenUp:
+      snprintf(sentence, size, "%llu %s %s not in %s: something held %s thread%s up inside the recorder for a second",
+               events, noun, verb, loss.path, loss.events == 1 ? "its" : "their", loss.events == 1 ? "" : "s");
+      return true;
+    case tell::LossReason::kNameNotKept:
+      snprintf(sentence, size, "%llu %s not in %s: the memory limit of %llu KiB was reached", events,
+               loss.events == 1 ? "name is" : "names are", loss.path,
+               static_cast<unsigned long long>(loss.memory_limit >> 10));
+      return true;
     case tell::LossReason::kOpenNotKept:
       break;  // it is in the file once it has ended
     case tell::LossReason::kAgedOut:

@@ -48,11 +48,30 @@ class Lock {
   static bool is_any_held_by_this_thread() { return held_by_this_thread != 0; }
 
  private:
+  friend class Unlocked;
   // initial-exec: no call in a signal handler.
   static inline constinit thread_local unsigned held_by_this_thread __attribute__((tls_model("initial-exec"))) = 0;
 
   Mutex& mutex_;
   int cancel_state_ = 0;
+};
+
+// While somebody has a Lock: others can have it until this ends.
+class Unlocked {
+ public:
+  explicit Unlocked(Mutex& mutex) : mutex_(mutex) {
+    mutex_.unlock();
+    --Lock::held_by_this_thread;
+  }
+  ~Unlocked() {
+    ++Lock::held_by_this_thread;
+    mutex_.lock();
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  Mutex& mutex_;
 };
 
 // A number that goes up when somebody is to wake. Unlike pthread's conditions, it may be told so by a signal handler,

@@ -134,7 +134,7 @@ __attribute__((constructor)) void start_as_environment_says() {
 // At exit, and when a library that never recorded is unloaded.
 __attribute__((destructor)) void stop_at_exit() {
   const bool is_ours = memory_of() == MemoryOf::kThisProcess && !Uninterrupted::is_this_thread_inside();
-  if (is_ours && session.is_active()) session.stop(tell::EndReason::kExit);
+  if (is_ours && session.is_there()) session.stop(tell::EndReason::kExit);
   if (is_ours && !is_kept_loaded.load(std::memory_order_relaxed) && has_exit_key) {
     has_exit_key = false;
     pthread_key_delete(exit_key);

@@ -40,6 +40,10 @@ struct alignas(64) ThreadState {
   pid_t tid;
   std::uint32_t buffers;  // of this thread's, anywhere: when it is gone, its state can go with the last one
   bool has_exited;
+  // Records in its buffer that were dropped to make room for its own, until they are counted.
+  std::atomic<const unsigned char*> uncounted;
+  const unsigned char* uncounted_end;
+  bool is_given_up;  // was inside for too long when a recording ended, and has not asked for a buffer since
 
   // The writer's own: what the current file knows of the thread.
   std::uint32_t described_name;

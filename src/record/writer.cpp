@@ -31,7 +31,7 @@ int Writer::start(const Settings& settings, const char* path, unsigned number) {
   error_.store(0, std::memory_order_relaxed);
   losses.reset();
   const bool is_flight = settings.flight_ns > 0;
-  const bool has_memory = pool.open(settings.memory_limit, settings.policy, is_flight, losses) &&
+  const bool has_memory = pool.open(settings.memory_limit, settings.policy, is_flight) &&
                           encoder_.open(pool.buffer_bytes()) && file_.prepare(settings.compression);
   int error = has_memory ? 0 : ENOMEM;
   first_calibration_ = calibrate();
@@ -111,8 +111,10 @@ void Writer::close_down() {
   } else {
     write_full_buffers();
     const Calibration now = calibrate();
-    pool.for_each_thread(
-        [&](ThreadState& thread, BufferPool::Partial) { file_.add_open_scopes(thread, now.ticks, UINT64_MAX, names); });
+    pool.for_each_thread([&](ThreadState& thread, BufferPool::Partial partial) {
+      write_partial(partial);  // of a thread that was given up
+      file_.add_open_scopes(thread, now.ticks, UINT64_MAX, names);
+    });
     file_.add_calibration(now);
     tell_what_is_new();
     file_.finish(end_reason_);
@@ -156,15 +158,19 @@ void Writer::write_partial_buffers() {
     is_behind = false;
     pool.for_each_thread([&](ThreadState&, BufferPool::Partial partial) {
       is_behind |= partial.has_full_before;
-      if (partial.has_full_before || partial.buffer == nullptr || partial.buffer->written >= partial.end) return;
-      write(*partial.buffer, partial.buffer->written, partial.end, 0);
-      partial.buffer->written = const_cast<unsigned char*>(partial.end);
+      if (!partial.has_full_before) write_partial(partial);
     });
   }
   pool.for_each_thread(
       [&](ThreadState& thread, BufferPool::Partial) { file_.add_open_scopes(thread, now, long_ago, names); });
   file_.add_calibration(calibrate());
   file_.add_losses();
+}
+
+void Writer::write_partial(BufferPool::Partial partial) {
+  if (partial.buffer == nullptr || partial.buffer->written >= partial.end) return;
+  write(*partial.buffer, partial.buffer->written, partial.end, 0);
+  partial.buffer->written = const_cast<unsigned char*>(partial.end);
 }
 
 // Some thread found no buffer: those that others hold and do not use come back.

@@ -67,6 +67,7 @@ class Writer {
   void tell_what_is_new();
   void write_full_buffers();
   void write_partial_buffers();
+  void write_partial(BufferPool::Partial partial);
   void make_room();
   void write(Buffer& buffer, const unsigned char* begin, const unsigned char* end, std::uint64_t not_before);
   DumpRequest* next_request();

@@ -138,11 +138,13 @@ enum class LossReason : std::uint8_t {
   kWriteFailed = 3,    // the file could not be written
   kAgedOut = 4,        // older than what the flight recorder keeps
   kTooLarge = 5,       // a record with more values than a buffer holds
-  // These two count what is recorded, but not as it was emitted.
+  // These two count what is recorded, but not as it was emitted; so does the last one.
   kValueCut = 6,     // a text or shape that no buffer holds: its beginning is there
   kOpenNotKept = 7,  // a scope deeper than those that are told of while they are open
+  kGivenUp = 8,      // its thread did not leave the recorder for a second after the end of the recording
+  kNameNotKept = 9,  // a name, or a pair of the session, for which there was no memory left
 };
-inline constexpr int kLossReasonCount = 8;
+inline constexpr int kLossReasonCount = 10;
 
 enum class EndReason : std::uint8_t { kStopped = 0, kCycleEnded = 1, kExit = 2, kDumped = 3 };
 

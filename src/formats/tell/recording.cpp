@@ -177,6 +177,8 @@ class Reading {
     const LossSummary losses = summary_of(definitions_.losses);
     if (losses.records > 0) trace.anomalies.add_many(Anomaly::kDroppedEvents, losses.records, 0, losses.reasons);
     if (losses.values_cut > 0) trace.metadata.emplace_back("values_cut", fmt::format("{}", losses.values_cut));
+    if (losses.names_not_kept > 0)
+      trace.metadata.emplace_back("names_not_kept", fmt::format("{}", losses.names_not_kept));
     if (definitions_.end_mark) return;
     const Nanoseconds reach = reach_ && first_ <= *reach_ ? *reach_ - first_ : 0;
     const Nanoseconds covered = std::max(reach, trace.duration);

@@ -33,12 +33,20 @@ std::string_view reason_text(LossReason reason) {
       return "that could not be written";
     case LossReason::kTooLarge:
       return "with too large values";
+    case LossReason::kGivenUp:
+      return "of threads that were held up inside the recorder";
     case LossReason::kAgedOut:
     case LossReason::kValueCut:
     case LossReason::kOpenNotKept:
+    case LossReason::kNameNotKept:
       break;
   }
   return "for another reason";
+}
+
+bool is_of_lost_records(LossReason reason) {
+  return reason != LossReason::kAgedOut && reason != LossReason::kValueCut && reason != LossReason::kOpenNotKept &&
+         reason != LossReason::kNameNotKept;
 }
 
 }  // namespace
@@ -57,9 +65,9 @@ LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& 
   std::vector<std::pair<std::string_view, std::uint64_t>> by_text;
   LossSummary summary;
   for (const auto& [reason, records] : losses) {
-    const bool is_lost = reason != LossReason::kAgedOut && reason != LossReason::kOpenNotKept;
     if (reason == LossReason::kValueCut) summary.values_cut += records;
-    if (!is_lost || reason == LossReason::kValueCut || records == 0) continue;
+    if (reason == LossReason::kNameNotKept) summary.names_not_kept += records;
+    if (!is_of_lost_records(reason) || records == 0) continue;
     summary.records += records;
     const std::string_view text = reason_text(reason);
     const auto known = std::ranges::find(by_text, text, &std::pair<std::string_view, std::uint64_t>::first);

@@ -18,8 +18,10 @@ NamedValues session_values(const Definitions& definitions);
 
 struct LossSummary {
   std::uint64_t records = 0;
-  std::uint64_t values_cut = 0;  // of records that are there
-  std::string reasons;           // "800 for want of memory, 3 in signal handlers"
+  // Of records that are there.
+  std::uint64_t values_cut = 0;
+  std::uint64_t names_not_kept = 0;
+  std::string reasons;  // "800 for want of memory, 3 in signal handlers"
 };
 // Without what left the window of a flight recorder, which is no loss.
 LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& losses);
