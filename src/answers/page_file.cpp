@@ -39,9 +39,9 @@ Result<void> check_page(const std::string& path, const std::string& trace_path, 
 }
 
 Result<void> write_page(const std::string& path, std::string_view page) {
-  auto file = PendingFile::reserve(path, PendingFile::Existing::kReplace);
+  auto file = PendingFile::reserve(path, PendingFile::Existing::kReplace, PendingFile::Readers::kAll);
   if (!file) return std::unexpected(file.error());
-  auto sink = FileSink::open(file->path(), path);
+  auto sink = FileSink::onto(file->descriptor(), path);
   if (!sink) return std::unexpected(sink.error());
   if (auto written = (*sink)->write(page); !written) return written;
   if (auto finished = (*sink)->finish(); !finished) return finished;

@@ -1,5 +1,5 @@
 // The file that a page is written to: it appears only when it is complete, and replaces nothing but an older page of
-// ours.
+// ours. Pages are made to be shown, so that who may read them is the umask's matter.
 #pragma once
 
 #include <string>

@@ -27,9 +27,9 @@ Result<ExitCode> explain(const AnalyzeOptions& options) {
 Result<ExitCode> analyze(const AnalyzeOptions& options, const GlobalOptions& globals) {
   const auto answer = answers::analyze(asked(options.request, globals));
   if (!answer) return std::unexpected(answer.error());
-  const auto printed = print(options.wants_json       ? answer->json()
-                             : options.wants_markdown ? answer->markdown()
-                                                      : answer->terminal(output_style()));
+  const auto printed = options.wants_json       ? print_data(answer->json())
+                       : options.wants_markdown ? print(answer->markdown())
+                                                : print(answer->terminal(output_style()));
   if (printed && !options.request.page.empty()) say("the page is in " + options.request.page);
   return printed;
 }

@@ -2,6 +2,7 @@
 #include "answers/convert.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -15,6 +16,10 @@ namespace telltale::cli {
 namespace {
 
 Result<ExitCode> convert(const answers::ConvertRequest& request, const GlobalOptions& globals) {
+  if (request.output == "-" && isatty(STDOUT_FILENO) != 0)
+    return failure(
+        "standard output is a terminal, which would obey what names in the trace say; name a file, or a "
+        "program behind |");
   const auto answer = answers::convert(asked(request, globals));
   if (!answer) return std::unexpected(answer.error());
   // Not into what another program may read.

@@ -19,7 +19,7 @@ struct InfoOptions {
 Result<ExitCode> show_info(const InfoOptions& options, const GlobalOptions& globals) {
   const auto answer = answers::info(asked(options.request, globals));
   if (!answer) return std::unexpected(answer.error());
-  return print(options.wants_json ? answer->json() : answer->terminal(output_style()));
+  return options.wants_json ? print_data(answer->json()) : print(answer->terminal(output_style()));
 }
 
 Work declare(CLI::App& app, const GlobalOptions& globals) {

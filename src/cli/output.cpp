@@ -9,6 +9,8 @@
 #include <cstring>
 #include <iostream>
 
+#include "report/text_width.h"
+
 namespace telltale::cli {
 namespace {
 
@@ -50,6 +52,18 @@ Result<ExitCode> print(std::string_view text, int descriptor) {
   return kDone;
 }
 
-void say(const std::string& sentence) { std::cerr << "telltale: " + sentence + '\n' << std::flush; }
+Result<ExitCode> print_data(std::string_view text) {
+  if (isatty(STDOUT_FILENO) == 0) return print(text);
+  std::string shown;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    shown += printable(text.substr(0, end + 1));
+    if (text[end] == '\n') shown.back() = '\n';
+    text.remove_prefix(end + 1);
+  }
+  return print(shown);
+}
+
+void say(const std::string& sentence) { std::cerr << "telltale: " + printable(sentence) + '\n' << std::flush; }
 
 }  // namespace telltale::cli

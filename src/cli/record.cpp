@@ -17,6 +17,7 @@
 #include "cli/size_text.h"
 #include "cli/trace_source.h"
 #include "report/analyze_words.h"
+#include "report/text_width.h"
 
 namespace telltale::cli {
 namespace {
@@ -71,7 +72,7 @@ std::string line_of(const Recording& recording) {
     line += fmt::format(", {} in {}", counted(static_cast<double>(recording.events), "event"),
                         format_time(recording.duration));
   if (recording.events > 0 && recording.operators == 0) line += ", no operators";
-  return line + (recording.file.is_cut_off ? ", cut off" : "");
+  return printable(line) + (recording.file.is_cut_off ? ", cut off" : "");
 }
 
 void say_where(const Recorded& recorded) {

@@ -19,9 +19,8 @@ struct TopOptions {
 Result<ExitCode> show_top(const TopOptions& options, const GlobalOptions& globals) {
   const auto answer = answers::top(asked(options.request, globals));
   if (!answer) return std::unexpected(answer.error());
-  return print(options.wants_json  ? answer->json()
-               : options.wants_csv ? answer->csv()
-                                   : answer->terminal(output_style()));
+  if (options.wants_json) return print_data(answer->json());
+  return options.wants_csv ? print_data(answer->csv()) : print(answer->terminal(output_style()));
 }
 
 void declare_choice(CLI::App& app, answers::TopRequest& request) {

@@ -22,7 +22,7 @@ struct WhatIfOptions {
 Result<ExitCode> show_answer(const WhatIfOptions& options, const GlobalOptions& globals) {
   const auto answer = answers::what_if(asked(options.request, globals));
   if (!answer) return std::unexpected(answer.error());
-  return print(options.wants_json ? answer->json() : answer->terminal(output_style()));
+  return options.wants_json ? print_data(answer->json()) : print(answer->terminal(output_style()));
 }
 
 void declare_changes(CLI::App& app, answers::WhatIfRequest& request) {

@@ -1,5 +1,7 @@
 #include "formats/write_trace.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "formats/collapsed/write.h"
@@ -13,10 +15,10 @@
 namespace telltale {
 namespace {
 
-// `name` is what the file is to be called; `path` is where it is written until then.
-Result<LeftOutList> write_to(const std::string& path, const std::string& name, const Trace& trace,
-                             const OutputFormat& format, const WriteProgress& progress) {
-  auto file = FileSink::open(path, name == "-" ? std::string() : name);
+// `name` is what the file is to be called, or "-".
+Result<LeftOutList> write_to(int descriptor, const std::string& name, const Trace& trace, const OutputFormat& format,
+                             const WriteProgress& progress) {
+  auto file = FileSink::onto(descriptor, name == "-" ? "standard output" : name);
   if (!file) return std::unexpected(file.error());
   const auto sink = compressing_sink(without_compression(name).compression, **file);
   TextWriter out(*sink);
@@ -61,10 +63,10 @@ const OutputFormat* format_of_file(std::string_view path) {
 
 Result<LeftOutList> write_trace(const Trace& trace, const OutputFormat& format, const std::string& path,
                                 const WriteOptions& options) {
-  if (path == "-") return write_to(path, path, trace, format, options.progress);
-  auto file = PendingFile::reserve(path, options.existing);
+  if (path == "-") return write_to(STDOUT_FILENO, path, trace, format, options.progress);
+  auto file = PendingFile::reserve(path, options.existing, options.readers);
   if (!file) return std::unexpected(file.error());
-  auto left_out = write_to(file->path(), path, trace, format, options.progress);
+  auto left_out = write_to(file->descriptor(), path, trace, format, options.progress);
   if (!left_out) return left_out;
   if (const auto committed = file->commit(); !committed) return std::unexpected(committed.error());
   return left_out;

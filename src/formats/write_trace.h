@@ -29,6 +29,7 @@ const OutputFormat* format_of_file(std::string_view path);
 
 struct WriteOptions {
   PendingFile::Existing existing = PendingFile::Existing::kRefuse;
+  PendingFile::Readers readers = PendingFile::Readers::kUser;
   WriteProgress progress;
 };
 

@@ -204,6 +204,21 @@ class Files(InFolder):
         trace = telltale.load(self.folder / "run.tell")
         self.assertEqual({row.name: row.calls for row in trace.top().rows}, expected)
 
+    def test_are_the_users_alone_when_saved_and_as_torch_has_them_when_exported(self) -> None:
+        with profile(activities=CPU) as prof:
+            torch.ones(2)
+        target = self.folder / "target"
+        target.write_text("precious")
+        (self.folder / "run.tell").symlink_to(target)
+        before = os.umask(0o022)
+        prof.save(self.folder / "run.tell")
+        prof.export_chrome_trace(str(self.folder / "trace.json"))
+        os.umask(before)
+        self.assertEqual(os.lstat(self.folder / "run.tell").st_mode & 0o777, 0o600)
+        self.assertEqual(target.read_text(), "precious")
+        self.assertEqual(os.lstat(self.folder / "trace.json").st_mode & 0o777, 0o644)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["run.tell", "target", "trace.json"])
+
     def test_have_the_calls_that_were_recorded(self) -> None:
         with profile(activities=CPU, record_shapes=True, profile_memory=True) as prof:
             torch.ones(2, 3).mul(2).exp()

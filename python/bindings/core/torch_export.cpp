@@ -58,7 +58,9 @@ Result<void> export_as_torch(const std::string& recording, const std::string& pa
   if (wanted.adjusts_steps) adjust_steps(*trace);
   OutputFormat format = *format_named("kineto");
   format.write = &kineto::write_with_window;
-  const Result<LeftOutList> written = write_trace(*trace, format, path, {PendingFile::Existing::kReplace, {}});
+  // Readable for all, as what torch writes.
+  const WriteOptions writing{PendingFile::Existing::kReplace, PendingFile::Readers::kAll, {}};
+  const Result<LeftOutList> written = write_trace(*trace, format, path, writing);
   if (!written) return std::unexpected(written.error());
   return {};
 }

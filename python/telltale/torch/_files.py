@@ -37,6 +37,20 @@ class RecordingFiles:
             os.unlink(path)
 
 
+def save_recording(source: str, target: str | os.PathLike[str]) -> None:
+    """Copies a recording to a file for this user alone, which bears its name once it is complete; what had that name
+    before is replaced, a link, too."""
+    folder, name = os.path.split(os.path.abspath(target))
+    handle, unfinished = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    try:
+        with open(handle, "wb") as written, open(source, "rb") as read:
+            shutil.copyfileobj(read, written)
+        os.replace(unfinished, os.path.join(folder, name))
+    except BaseException:
+        os.unlink(unfinished)
+        raise
+
+
 def _locked_folder() -> tuple[str, int]:
     """A new folder, and what holds its lock until it is closed. Nobody looks for it before it is locked."""
     unlocked = tempfile.mkdtemp(prefix=_UNLOCKED_PREFIX)

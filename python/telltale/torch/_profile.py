@@ -21,7 +21,7 @@ from telltale._inject.telltale_say import say_once
 from telltale.torch import _memory_timeline
 from telltale.torch._configuration import asks_for
 from telltale.torch._cycle import Cycle, RecordedProfile
-from telltale.torch._files import RecordingFiles
+from telltale.torch._files import RecordingFiles, save_recording
 from telltale.torch._reader import core
 from telltale.torch._step_times import StepTimes
 
@@ -156,7 +156,7 @@ class _Recorded(torch.profiler._KinetoProfile):
         """Keeps a cycle's recording as a ``.tell`` file, for ``telltale.load`` and the command."""
         if not self._is_ours:
             raise telltale.TelltaleError("torch.profiler recorded this; use export_chrome_trace, which Telltale reads")
-        shutil.copyfile(self._path(cycle), path)
+        save_recording(self._path(cycle), path)
 
     def load(self, cycle: int = -1) -> telltale.Trace:
         """A cycle's recording, to be asked anything that Telltale answers."""

@@ -9,14 +9,10 @@
 
 namespace telltale {
 
-Result<std::unique_ptr<FileSink>> FileSink::open(const std::string& path, std::string name) {
-  if (name.empty()) name = path == "-" ? "standard output" : path;
-  constexpr mode_t kReadAndWriteForAll = 0666;  // less what the umask takes away
-  const int descriptor = path == "-"
-                             ? ::dup(STDOUT_FILENO)
-                             : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kReadAndWriteForAll);
-  if (descriptor < 0) return failure(std::string("cannot be written: ") + std::strerror(errno), name);
-  return std::unique_ptr<FileSink>(new FileSink(descriptor, std::move(name)));
+Result<std::unique_ptr<FileSink>> FileSink::onto(int descriptor, std::string name) {
+  const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return failure(std::string("cannot be written: ") + std::strerror(errno), name);
+  return std::unique_ptr<FileSink>(new FileSink(own, std::move(name)));
 }
 
 FileSink::~FileSink() {

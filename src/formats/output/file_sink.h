@@ -1,4 +1,4 @@
-// A file or standard output as a ByteSink.
+// An open file, or standard output, as a ByteSink.
 #pragma once
 
 #include <string>
@@ -9,9 +9,8 @@ namespace telltale {
 
 class FileSink : public ByteSink {
  public:
-  // Opens the file, which is made where there is none and emptied where there is one. "-" is standard output.
-  // `name` is for messages; the path where none is given.
-  static Result<std::unique_ptr<FileSink>> open(const std::string& path, std::string name = {});
+  // Writes through a descriptor of its own. `name` is for messages.
+  static Result<std::unique_ptr<FileSink>> onto(int descriptor, std::string name);
   ~FileSink() override;
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;

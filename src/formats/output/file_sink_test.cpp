@@ -1,5 +1,6 @@
 #include "formats/output/file_sink.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,19 +22,23 @@ std::string content_of(const std::string& path) {
 TEST(FileSink, writes_what_it_gets) {
   const std::string path = fs::temp_directory_path() / ("telltale_file_sink_" + std::to_string(getpid()));
   {
-    auto sink = FileSink::open(path);
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+    auto sink = FileSink::onto(file, path);
     ASSERT_TRUE(sink);
     EXPECT_TRUE((*sink)->write("one "));
     EXPECT_TRUE((*sink)->write(""));
     EXPECT_TRUE((*sink)->write("two"));
     EXPECT_TRUE((*sink)->finish());
+    EXPECT_EQ(close(file), 0) << "it closes its own descriptor, not ours";
   }
   EXPECT_EQ(content_of(path), "one two");
   fs::remove(path);
 }
 
 TEST(FileSink, says_that_the_disk_is_full) {
-  auto sink = FileSink::open("/dev/full", "out.json");
+  const int full = open("/dev/full", O_WRONLY);
+  auto sink = FileSink::onto(full, "out.json");
+  close(full);
   ASSERT_TRUE(sink);
   const Result<void> written = (*sink)->write("x");
   ASSERT_FALSE(written);
@@ -41,10 +46,10 @@ TEST(FileSink, says_that_the_disk_is_full) {
   EXPECT_FALSE((*sink)->has_lost_its_reader());
 }
 
-TEST(FileSink, says_why_a_file_cannot_be_opened) {
-  const auto sink = FileSink::open("/no/such/folder/out.json");
+TEST(FileSink, says_that_there_is_no_such_descriptor) {
+  const auto sink = FileSink::onto(-1, "out.json");
   ASSERT_FALSE(sink);
-  EXPECT_EQ(to_string(sink.error()), "/no/such/folder/out.json: cannot be written: No such file or directory");
+  EXPECT_EQ(to_string(sink.error()), "out.json: cannot be written: Bad file descriptor");
 }
 
 TEST(FileSink, knows_when_its_reader_has_gone) {
@@ -52,7 +57,7 @@ TEST(FileSink, knows_when_its_reader_has_gone) {
   ASSERT_EQ(pipe(ends), 0);
   close(ends[0]);
   auto* before = std::signal(SIGPIPE, SIG_IGN);
-  auto sink = FileSink::open("/dev/fd/" + std::to_string(ends[1]));
+  auto sink = FileSink::onto(ends[1], "pipe");
   ASSERT_TRUE(sink);
   EXPECT_FALSE((*sink)->write("x"));
   EXPECT_TRUE((*sink)->has_lost_its_reader());
