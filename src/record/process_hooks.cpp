@@ -123,7 +123,8 @@ void keep_loaded() {
 
 __attribute__((constructor)) void start_as_environment_says() {
   pthread_once(&once, prepare_process);
-  const char* path = getenv(kPathVariable);
+  // Not in a program that has more rights than whoever set the variable.
+  const char* path = secure_getenv(kPathVariable);
   if (path == nullptr || path[0] == '\0') return;
   telltale_options options;
   telltale_default_options(&options, sizeof options);
