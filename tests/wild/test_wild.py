@@ -1,7 +1,7 @@
-"""A program of the usual kinds runs as it would without us when it is recorded. The recording of one with a planted fault
-says why it is slow.
+"""A program of the usual kinds runs as it would without us when it is recorded. The recording of one with a planted
+fault says why it is slow.
 
-test_wild.py NAME [--telltale PATH]: one program of cases.py, recorded; of the usual ones, also plain. --names lists all."""
+test_wild.py NAME [--telltale PATH]: one program of cases.py, recorded, and plain if it is a usual one. --names: all."""
 import argparse
 import os
 import re
