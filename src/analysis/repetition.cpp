@@ -218,12 +218,12 @@ class LoopOfOperators {
   Sequences sequences_;
 };
 
-std::vector<Interval> passes_among(const Calls& calls, Nanoseconds whole) {
+std::vector<Interval> passes_among(const Calls& calls, Nanoseconds whole, Work counted) {
   Calls telling;
   std::ranges::copy_if(calls, std::back_inserter(telling),
                        [](const Call& call) { return call.kind != Kind::kOperator; });
   if (work_in(telling) * 2 >= work_in(calls)) return LoopOfCalls(telling).passes(whole);
-  return LoopOfOperators(calls).passes(whole);
+  return counted == Work::kAll ? LoopOfOperators(calls).passes(whole) : std::vector<Interval>{};
 }
 
 // Inside a module are its layers, and inside an operator others.
@@ -255,20 +255,25 @@ std::vector<Interval> parts_behind_first(const Call& pass, const Calls& alike) {
   return parts;
 }
 
-}  // namespace
-
-std::vector<Interval> repeated_passes(const Trace& trace) {
-  const Track* thread = busiest_thread(trace);
-  if (thread == nullptr) return {};
-  const ThreadCalls lists(trace, *thread);
+std::vector<Interval> passes_of(const Trace& trace, const Track& thread, Work counted) {
+  const ThreadCalls lists(trace, thread, counted);
   for (Calls calls = lists.outermost(); !calls.empty();) {
-    std::vector<Interval> passes = passes_among(calls, lists.work());
+    std::vector<Interval> passes = passes_among(calls, lists.work(), counted);
     if (!passes.empty()) return passes;
     const Call longest = *std::ranges::max_element(calls, {}, &Call::work);
     if (longest.work * 2 < lists.work() || !may_hold_a_loop(trace, longest)) break;
     calls = lists.inside(longest);
   }
   return {};
+}
+
+}  // namespace
+
+std::vector<Interval> repeated_passes(const Trace& trace) {
+  const Track* thread = busiest_thread(trace);
+  if (thread == nullptr) return {};
+  std::vector<Interval> passes = passes_of(trace, *thread, Work::kAll);
+  return passes.empty() ? passes_of(trace, *thread, Work::kOperators) : passes;
 }
 
 std::vector<Interval> parts_of_cold_pass(const Trace& trace) {

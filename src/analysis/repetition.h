@@ -5,7 +5,8 @@
 // coming as often each time. Where operators do, without anything around them, it is the longest sequence of operators
 // that follows upon itself until the end; what stands before and behind it, as the embedding and the head of a network
 // do around its layers, shows that it is no pass of its own. What repeats inside one call that takes most of the time
-// is looked at in turn, but for modules and operators: inside those are layers.
+// is looked at in turn, but for modules and operators: inside those are layers. Where nothing takes most of the time
+// again and again, as in a program that imports and prepares for longer than it works, only time in operators counts.
 //
 // Pure and thread-safe; linear in events.
 #pragma once

@@ -42,6 +42,19 @@ TEST(RepeatedPasses, are_what_a_sequence_of_operators_repeats_and_not_its_layers
   EXPECT_EQ(thread.passes(), (Passes{{0, 100}, {100, 200}, {200, 300}, {300, 400}}));
 }
 
+// Imports take 1,000 and reading a file as long; each call of the model takes 10, 8 of them in an operator.
+TEST(RepeatedPasses, may_be_shorter_than_what_prepares_them) {
+  Thread thread;
+  thread.call(Kind::kPython, "importlib: import_module", 1000);
+  thread.op("aten::uniform_", 5);
+  for (int pass = 0; pass < 4; ++pass) {
+    thread.sketch.event(thread.main, Kind::kOperator, "aten::linear", thread.now + 1, thread.now + 9);
+    thread.call(Kind::kModule, "nn.Module: Net_0", 10);
+  }
+  thread.call(Kind::kPython, "report.py(3): write", 1000);
+  EXPECT_EQ(thread.passes(), (Passes{{1005, 1015}, {1015, 1025}, {1025, 1035}, {1035, 1045}}));
+}
+
 TEST(RepeatedPasses, are_two_at_least) {
   Thread twice;
   twice.pass();

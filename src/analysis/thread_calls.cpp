@@ -21,8 +21,12 @@ bool is_of_recorder(const Trace& trace, EventId event) {
 
 }  // namespace
 
-ThreadCalls::ThreadCalls(const Trace& trace, const Track& thread)
-    : trace_(trace), thread_(thread), next_(thread.event_count, kNoEvent), first_inside_(thread.event_count, kNoEvent) {
+ThreadCalls::ThreadCalls(const Trace& trace, const Track& thread, Work counted)
+    : trace_(trace),
+      thread_(thread),
+      next_(thread.event_count, kNoEvent),
+      first_inside_(thread.event_count, kNoEvent),
+      counted_(counted) {
   for (EventId i = thread.event_count; i-- > 0;) {
     const EventId event = thread.first_event + i;
     const EventId parent = trace.events.parent[event];
@@ -30,7 +34,12 @@ ThreadCalls::ThreadCalls(const Trace& trace, const Track& thread)
     next_[i] = first;
     first = event;
   }
-  find_waits();
+  if (counted == Work::kOperators)
+    find_operators();
+  else
+    find_waits();
+  known_ = united(std::move(known_));
+  for (const Interval known : known_) until_.push_back(until_.back() + known.length());
 }
 
 void ThreadCalls::find_waits() {
@@ -38,16 +47,24 @@ void ThreadCalls::find_waits() {
   const std::vector<bool> is_wait = names_where(trace_, is_waiting_call);
   for (EventId event = thread_.first_event; event < thread_.first_event + thread_.event_count; ++event)
     if (is_api_call(events.kind[event]) && is_wait[events.name[event]])
-      waits_.push_back({events.start[event], events.end(event)});
-  waits_ = united(std::move(waits_));
-  for (const Interval wait : waits_) waited_.push_back(waited_.back() + wait.length());
+      known_.push_back({events.start[event], events.end(event)});
 }
 
-Nanoseconds ThreadCalls::waited_until(Nanoseconds time) const {
-  const auto behind = std::ranges::upper_bound(waits_, time, {}, &Interval::begin);
-  if (behind == waits_.begin()) return 0;
-  return waited_[static_cast<std::size_t>(behind - waits_.begin())] -
-         std::max<Nanoseconds>(0, (behind - 1)->end - time);
+void ThreadCalls::find_operators() {
+  const Events& events = trace_.events;
+  for (EventId event = thread_.first_event; event < thread_.first_event + thread_.event_count; ++event)
+    if (events.kind[event] == Kind::kOperator) known_.push_back({events.start[event], events.end(event)});
+}
+
+Nanoseconds ThreadCalls::work_between(Nanoseconds start, Nanoseconds end) const {
+  const auto known_until = [&](Nanoseconds time) -> Nanoseconds {
+    const auto behind = std::ranges::upper_bound(known_, time, {}, &Interval::begin);
+    if (behind == known_.begin()) return 0;
+    return until_[static_cast<std::size_t>(behind - known_.begin())] -
+           std::max<Nanoseconds>(0, (behind - 1)->end - time);
+  };
+  const Nanoseconds known = known_until(end) - known_until(start);
+  return counted_ == Work::kOperators ? known : end - start - known;
 }
 
 Calls ThreadCalls::from(EventId event) const {
@@ -56,8 +73,9 @@ Calls ThreadCalls::from(EventId event) const {
   for (; event != kNoEvent; event = next_[event - thread_.first_event]) {
     if (!is_call(events.kind[event]) || is_of_recorder(trace_, event)) continue;
     const Nanoseconds start = events.start[event], end = events.end(event);
-    const Nanoseconds waited = waited_until(end) - waited_until(start);
-    calls.push_back({events.name[event], events.kind[event], start, end, end - start - waited, event});
+    const Nanoseconds work = work_between(start, end);
+    if (work == 0 && counted_ == Work::kOperators) continue;
+    calls.push_back({events.name[event], events.kind[event], start, end, work, event});
   }
   return calls;
 }

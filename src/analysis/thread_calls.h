@@ -1,8 +1,10 @@
 // The calls of one thread as a tree, and how long each works: ranges, functions, modules and operators.
 //
-// Pure and thread-safe once made; linear in the thread's events, but for a search among its waits for each call.
+// Pure and thread-safe once made; linear in the thread's events, but for a search among its waits or operators for each
+// call.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/intervals.h"
@@ -14,18 +16,23 @@ struct Call {
   StringId name;
   Kind kind;
   Nanoseconds start, end;
-  Nanoseconds work;  // of its time, without waits for the device
+  Nanoseconds work;
   EventId event;
 };
 
 using Calls = std::vector<Call>;
 
+enum class Work : std::uint8_t {
+  kAll,        // all time but waits for the device
+  kOperators,  // only time in operators, and only calls that have any: without imports, and files that are read
+};
+
 class ThreadCalls {
  public:
-  ThreadCalls(const Trace& trace, const Track& thread);
+  ThreadCalls(const Trace& trace, const Track& thread, Work counted = Work::kAll);
 
-  // How long the thread has time to work.
-  Nanoseconds work() const { return trace_.duration - waited_.back(); }
+  // How long the thread works, or could.
+  Nanoseconds work() const { return work_between(0, trace_.duration); }
 
   // In the order in which they begin.
   Calls outermost() const { return from(first_); }
@@ -34,16 +41,19 @@ class ThreadCalls {
  private:
   Calls from(EventId event) const;
   void find_waits();
-  Nanoseconds waited_until(Nanoseconds time) const;
+  void find_operators();
+  Nanoseconds work_between(Nanoseconds start, Nanoseconds end) const;
 
   const Trace& trace_;
   const Track& thread_;
   EventId first_ = kNoEvent;
   std::vector<EventId> next_, first_inside_;
 
-  // For the device. A host that runs ahead may wait longer at the end than all its calls take.
-  std::vector<Interval> waits_;            // ascending
-  std::vector<Nanoseconds> waited_ = {0};  // how long all before each of them take, and all at last
+  Work counted_;
+  // Outermost operators, or waits for the device: a host that runs ahead may wait longer at the end than all its calls
+  // take.
+  std::vector<Interval> known_;           // ascending
+  std::vector<Nanoseconds> until_ = {0};  // how long all before each of them take, and all at last
 };
 
 // The thread with the most events; null where there is none.

@@ -3,7 +3,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from telltale._capture.machine import memory_bytes
+from telltale._capture.machine import has_bf16_instructions, memory_bytes
 
 
 class MemoryOfProcess(unittest.TestCase):
@@ -39,6 +39,23 @@ class MemoryOfProcess(unittest.TestCase):
         self.write(self.proc / "self/cgroup", "4:memory:/jobs/7\n2:cpu:/jobs/8\n")
         self.write(self.groups / "memory/jobs/7/memory.limit_in_bytes", "4000000\n")
         self.assertEqual(self.bytes(), 4000000)
+
+
+class InstructionsForBf16(unittest.TestCase):
+    def said(self, cpuinfo):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "cpuinfo").write_text(cpuinfo)
+            return has_bf16_instructions(Path(folder))
+
+    def test_are_told_by_x86_and_arm_cpus(self):
+        self.assertTrue(self.said("processor\t: 0\nflags\t\t: fpu avx512f avx512_bf16 avx512_fp16\n"))
+        self.assertTrue(self.said("flags\t\t: fpu amx_bf16 amx_tile\n"))
+        self.assertTrue(self.said("processor\t: 0\nFeatures\t: fp asimd i8mm bf16 dgh\n"))
+
+    def test_are_missed_where_nothing_tells_of_them(self):
+        self.assertFalse(self.said("flags\t\t: fpu avx2 avx512f\nmodel name\t: no bf16\n"))
+        self.assertFalse(self.said(""))
+        self.assertFalse(has_bf16_instructions(Path("/nowhere")))
 
 
 if __name__ == "__main__":

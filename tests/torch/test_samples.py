@@ -1,6 +1,7 @@
 """Stacks of operators and samples of threads: what they show, and that they do no harm."""
 import inspect
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,11 +39,13 @@ def seen_while(work, per_second=1000):
     return {(line, waits_for): count for file, line, _, waits_for, count in rows if os.path.basename(file) == HERE}
 
 
-def calls_of(recorded, function):
-    """The operators in each call of the function that was made out of what was seen."""
-    calls = sorted((span for span in recorded.python if span["name"].endswith(f": {function}")), key=lambda span: span["ts"])
+def calls_of(recorded, function, of_interest=None):
+    """The operators in each call of the function, or of modules of a class, that was made out of what was seen."""
+    name = re.compile(rf".*: {function}(_\d+)?")
+    calls = sorted((span for span in recorded.python if name.fullmatch(span["name"])), key=lambda span: span["ts"])
     operators = sorted(recorded.operators, key=lambda span: span["ts"])
-    return [[span["name"] for span in operators if contains(call, span)] for call in calls]
+    return [[span["name"] for span in operators if contains(call, span) and span["name"] in (of_interest or span["name"])]
+            for call in calls]
 
 
 class TwoLayers(torch.nn.Module):
@@ -55,6 +58,11 @@ class TwoLayers(torch.nn.Module):
         x = self.first(x)
         x = x.cos()
         return self.second(x)
+
+
+# A module that takes the place of another in memory would go by its name: these are there first.
+ONE_LAYER = torch.nn.Linear(4, 4)
+A_ROW = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4), torch.nn.ReLU())
 
 
 def one_call(x):
@@ -98,6 +106,23 @@ class OperatorsKnow(unittest.TestCase):
     def test_that_a_loop_is_one_call(self):
         calls = calls_of(record(lambda: with_loop(torch.ones(2)), samples=True), "with_loop")
         self.assertEqual(calls, [["aten::sin", "aten::exp"] * 3])
+
+    def test_which_calls_of_a_loop_over_modules_go_on(self):
+        def thrice():
+            for _ in range(3):
+                A_ROW(torch.ones(2, 4))
+
+        calls = calls_of(record(thrice, samples=True), "Sequential", ["aten::linear", "aten::relu"])
+        self.assertEqual(calls, [["aten::linear", "aten::linear", "aten::relu"]] * 3)
+
+    def test_which_calls_of_a_module_go_on(self):
+        inputs = torch.ones(2, 4)
+
+        def thrice():
+            for _ in range(3):
+                ONE_LAYER(inputs)
+
+        self.assertEqual(calls_of(record(thrice, samples=True), "Linear", ["aten::linear"]), [["aten::linear"]] * 3)
 
     def test_nothing_where_nobody_asked(self):
         [sine] = record(lambda: one_call(torch.ones(2))).named("aten::sin")

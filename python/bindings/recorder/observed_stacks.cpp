@@ -25,7 +25,7 @@ bool is_finalizing() {
 
 class ThreadStack {
  public:
-  const StackText* look(PyThreadState* thread, std::uint32_t& kept) {
+  const StackText* look(PyThreadState* thread, bool is_outermost, std::uint32_t& kept) {
     std::array<Frame, kMostFrames>& frames = buffers_[1 - last_];
     const std::size_t count = read_frames(thread, frames);
     if (count == 0) return nullptr;
@@ -37,8 +37,10 @@ class ThreadStack {
       if (text_ == nullptr && learn(now)) text_ = texts_.find(now);
       if (text_ == nullptr) return nullptr;
     }
-    const std::size_t going_on = is_same ? count : calls_going_on(before, now);
+    const std::size_t going_on = is_same ? calls_around_repeated(now, is_outermost) : calls_going_on(before, now);
     kept = going_on == 0 ? 0 : text_->shown[going_on - 1];
+    for (std::size_t i = going_on == 0 ? 0 : going_on - 1; i + 1 < count; ++i)
+      if (i >= going_on || first_callee_[i] == nullptr) first_callee_[i] = from_outermost(now, i + 1).first_local;
     last_ = 1 - last_;
     count_ = count;
     return text_.get();
@@ -64,24 +66,41 @@ class ThreadStack {
     return is_known;
   }
 
+  static const Frame& from_outermost(std::span<const Frame> frames, std::size_t i) {
+    return frames[frames.size() - 1 - i];
+  }
+
   // How many of the outermost calls are the same as before. A call goes on as long as those around it are where they
   // were. When it is at an earlier place, and no loop leads back there, it is another call of the same function, and so
   // is each around it that only a loop could have led to the same place again.
   std::size_t calls_going_on(std::span<const Frame> before, std::span<const Frame> now) {
-    const auto from_outermost = [](std::span<const Frame> frames, std::size_t i) -> const Frame& {
-      return frames[frames.size() - 1 - i];
-    };
     const std::size_t most = std::min(before.size(), now.size());
-    std::size_t count = 0;
-    for (; count < most; ++count) {
+    for (std::size_t count = 0; count < most; ++count) {
       const Frame &old_frame = from_outermost(before, count), &new_frame = from_outermost(now, count);
       if (old_frame.address != new_frame.address || old_frame.code != new_frame.code) return count;
       if (old_frame.instruction == new_frame.instruction && old_frame.first_local == new_frame.first_local) continue;
       if (!is_new_call(old_frame, new_frame)) return count + 1;
-      while (count > 0 && is_new_call(from_outermost(before, count - 1), from_outermost(now, count - 1))) --count;
-      return count;
+      const std::size_t around = calls_around_new(before, now, count);
+      // A loop over modules that is at its first one again, as nn.Sequential's, is that of another call.
+      const bool is_loop_begun_again = around == count && count > 0 && old_frame.first_local != new_frame.first_local &&
+                                       first_callee_[count - 1] == new_frame.first_local;
+      return is_loop_begun_again ? calls_around_new(before, now, count - 1) : around;
     }
+    return most;
+  }
+
+  // Of so many outermost calls around a new one, those that are not new themselves.
+  std::size_t calls_around_new(std::span<const Frame> before, std::span<const Frame> now, std::size_t count) {
+    while (count > 0 && is_new_call(from_outermost(before, count - 1), from_outermost(now, count - 1))) --count;
     return count;
+  }
+
+  // Of calls that all are where they were. An instruction may call several operators, but in torch.nn, where modules
+  // call one: there, the second is that of another call.
+  std::size_t calls_around_repeated(std::span<const Frame> now, bool is_outermost) {
+    const CodeInfo* const innermost = texts_.info_of(now.front().code);
+    const bool is_of_module = is_outermost && innermost != nullptr && innermost->file.starts_with("torch/nn/");
+    return is_of_module ? calls_around_new(now, now, now.size()) : now.size();
   }
 
   bool is_new_call(const Frame& before, const Frame& now) {
@@ -93,6 +112,7 @@ class ThreadStack {
 
   std::array<std::array<Frame, kMostFrames>, 2> buffers_;
   std::size_t last_ = 0, count_ = 0;
+  std::array<PyObject*, kMostFrames> first_callee_{};  // of each call from the outermost on, by its first argument
   std::shared_ptr<const StackText> text_;
   StackTexts texts_;
 };
@@ -121,7 +141,7 @@ extern "C" int telltale_python_stack(int is_new, std::uint32_t* stack, std::uint
   ThreadStack* const own = stack_of_this_thread();
   if (own == nullptr) return 0;
   if (is_new == 0 && own->has_looked() && !has_moved(thread, own->innermost())) return 0;
-  const StackText* const text = own->look(thread, *kept);
+  const StackText* const text = own->look(thread, is_new != 0, *kept);
   if (text == nullptr) return 0;
   *stack = text->name;
   return 1;

@@ -18,6 +18,16 @@ def memory_bytes(proc: Path = Path("/proc"), groups: Path = Path("/sys/fs/cgroup
     return min(limits)
 
 
+def has_bf16_instructions(proc: Path = Path("/proc")) -> bool:
+    """Whether the CPU multiplies bfloat16 by instructions of its own, as x86 and Arm CPUs tell it."""
+    try:
+        lines = (proc / "cpuinfo").read_text(errors="replace").splitlines()
+    except OSError:
+        return False
+    features = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return not {"avx512_bf16", "amx_bf16", "bf16"}.isdisjoint(features.split())
+
+
 def _groups_of_memory(proc: Path, groups: Path) -> list[Path]:
     """The process's group and all that it lies in; where a container hides the path, its root."""
     found = [groups, groups / "memory"]

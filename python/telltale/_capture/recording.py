@@ -15,7 +15,7 @@ from telltale._capture.compilations import CompilationWatch
 from telltale._capture.hooks import CollectionWatch, ModuleHooks, ModuleWatch
 from telltale._capture.loader_work import LoaderWorkWatch
 from telltale._capture.loaders import LoaderWatch
-from telltale._capture.machine import memory_bytes
+from telltale._capture.machine import has_bf16_instructions, memory_bytes
 from telltale._capture.optimizers import OptimizerWatch
 from telltale._capture.samples import SampleWatch
 from telltale._capture.source import Source, Wanted
@@ -198,6 +198,7 @@ class Recording:
         _recorder.metadata("torch", torch.__version__)
         _recorder.metadata("processors", str(len(os.sched_getaffinity(0))))
         _recorder.metadata("cpu_capability", json.dumps(_cpu_capability()))
+        _recorder.metadata("bf16_instructions", str(int(has_bf16_instructions())))
         _recorder.metadata("memory_bytes", str(memory_bytes()))
         recorded = {name: value for name, value in asdict(self.wanted).items() if isinstance(value, bool)}
         _recorder.metadata("recorded", json.dumps(recorded))
