@@ -125,11 +125,11 @@ typedef struct telltale_site {
 #define TELLTALE_SITE(name) TELLTALE_SITE_OF_KIND(name, TELLTALE_KIND_SCOPE)
 
 /* A site for a name that is only known at run time. Equal descriptions give the same site, which lives for ever. Never
- * null: when there are too many, all further ones share the name "(too many names)". */
+ * null: those for which the memory limit has no room share the name "(too many names)". */
 TELLTALE_API telltale_site* telltale_make_site(const telltale_site* description);
 
 /* A number for a text, for fields of the type TELLTALE_FIELD_TYPE_NAME and telltale_allocation's pools. Equal texts
- * give the same number; 0 is the empty text, and all texts when there are too many. */
+ * give the same number; 0 is the empty text, and each for which the memory limit has no room. */
 TELLTALE_API uint32_t telltale_intern(const char* text);
 
 /* Not 0 while something is recorded. */
@@ -229,7 +229,7 @@ typedef struct telltale_track {
   int64_t native_id; /* a stream's number */
 } telltale_track;
 
-/* A line of time besides the threads: a GPU's stream, a network link. Lives for ever. 0 when there are too many. */
+/* A line of time besides the threads: a GPU's stream, a network link. Lives for ever. 0 when there is no room. */
 TELLTALE_API uint32_t telltale_make_track(const telltale_track* description);
 
 /* A span on that track. Equal correlations tie a kernel to the call that launched it; 0: none. (signal) */
@@ -288,11 +288,14 @@ typedef struct telltale_options {
    * called run.1.tell, the third run.2.tell. */
   const char* path;
   const telltale_schedule* schedule; /* copied by telltale_start(); null: everything is recorded */
-  uint64_t memory_limit;             /* bytes for records that are not yet written (64 MiB) */
-  uint32_t policy;                   /* telltale_policy (drop newest) */
-  uint32_t fork_mode;                /* telltale_fork (silent) */
-  uint32_t flush_ms;                 /* how long a record may wait for the file (25) */
-  int32_t compression;               /* zstd's level, 0: none (1); ignored by a build without zstd */
+  /* Bytes for all that grows (64 MiB): three quarters for records that are not yet written, a quarter (at least 256
+   * KiB) for names and threads. Those stay as long as the process, and count in all sessions. What does not fit is
+   * counted. Besides, the recorder needs at most 8 MiB while it records. */
+  uint64_t memory_limit;
+  uint32_t policy;     /* telltale_policy (drop newest) */
+  uint32_t fork_mode;  /* telltale_fork (silent) */
+  uint32_t flush_ms;   /* how long a record may wait for the file (25) */
+  int32_t compression; /* zstd's level, 0: none (1); ignored by a build without zstd */
   /* Called when a file is complete; by step(), stop() or, for dumps, the writer's thread. It may call everything here,
    * and also end this session and start another; only on the writer's thread, what would wait for that thread says
    * TELLTALE_STATUS_IN_CALLBACK. */
@@ -341,7 +344,7 @@ typedef struct telltale_statistics {
   uint64_t aged_out; /* left the flight recorder's window unwritten; not a loss */
   uint64_t bytes_written;
   uint64_t files;
-  uint64_t peak_memory;   /* bytes of records held at once, at most */
+  uint64_t peak_memory;   /* bytes of records, names and threads held at once, at most; see memory_limit */
   uint64_t writer_cpu_ns; /* processor time of the writer's thread */
   uint64_t values_cut;    /* texts and shapes that no buffer holds: their beginning is recorded */
   /* Scopes that began inside 64 others of their thread. Each is recorded when it ends; should the process be killed

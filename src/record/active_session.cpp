@@ -91,6 +91,7 @@ void ActiveSession::forget_last_session() {
   write_error_ = 0;
   writer.reset_statistics();
   losses.reset();
+  memory_budget.begin_session(settings_.memory_limit);
   next_file_ = 0;
   step_ = 0;
   first_recorded_ = 0;
@@ -392,7 +393,7 @@ void ActiveSession::get_statistics(telltale_statistics& statistics) {
   statistics.aged_out = lost(LossReason::kAgedOut);
   statistics.bytes_written = writer.bytes();
   statistics.files = writer.files();
-  statistics.peak_memory = pool.peak_bytes();
+  statistics.peak_memory = memory_budget.peak();
   statistics.writer_cpu_ns = writer.cpu_ns();
   statistics.values_cut = lost(LossReason::kValueCut);
   statistics.open_scopes_not_kept = lost(LossReason::kOpenNotKept);
@@ -472,7 +473,8 @@ const char* telltale_version(void) {
 }
 
 void telltale_metadata(const char* key, const char* value) {
-  telltale::record::set_metadata(key, value, telltale::record::names);
+  using namespace telltale::record;
+  if (!set_metadata(key, value, names)) losses.add(telltale::tell::LossReason::kNameNotKept, 1);
 }
 void telltale_name_process(const char* name) { telltale::record::set_process_name(name, telltale::record::names); }
 

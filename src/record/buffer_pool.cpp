@@ -16,6 +16,7 @@ namespace {
 // thread.
 constexpr std::size_t kLargestBuffer = 64 << 10, kSmallestBuffer = 4 << 10;
 constexpr std::size_t kBuffersWanted = 64;
+constexpr std::size_t kStatesAtOnce = 16;
 constexpr std::int64_t kBlockedCheckNs = 5'000'000;
 constexpr std::int64_t kPatienceNs = 1'000'000'000;
 
@@ -30,7 +31,7 @@ std::size_t buffer_size_for(std::size_t memory_limit) {
 bool BufferPool::open(std::size_t memory_limit, Policy policy, bool keeps_full) {
   const UninterruptedLock lock(mutex_);
   buffer_bytes_ = buffer_size_for(memory_limit);
-  const std::size_t buffers = std::max<std::size_t>(memory_limit / buffer_bytes_, 1);
+  const std::size_t buffers = std::max<std::size_t>(MemoryBudget::for_records(memory_limit) / buffer_bytes_, 1);
   region_ = static_cast<unsigned char*>(map_pages(buffers * buffer_bytes_));
   if (region_ == nullptr) return false;
   region_bytes_ = buffers * buffer_bytes_;
@@ -47,6 +48,7 @@ bool BufferPool::open(std::size_t memory_limit, Policy policy, bool keeps_full) 
 void BufferPool::close() {
   const UninterruptedLock lock(mutex_);
   unmap_region();
+  budget_.hold_records(0);
   region_ = nullptr;
   region_bytes_ = 0;
   is_taking_ = false;
@@ -157,6 +159,7 @@ Buffer* BufferPool::free_or_null() {
     free_ = buffer->next;
   } else if ((carved_ + 1) * buffer_bytes_ <= region_bytes_) {
     buffer = reinterpret_cast<Buffer*>(region_ + carved_++ * buffer_bytes_);
+    budget_.hold_records(carved_ * buffer_bytes_);
   } else {
     return nullptr;
   }
@@ -203,7 +206,7 @@ ThreadState* BufferPool::add_thread(std::uint32_t track, std::uint32_t name) {
     thread->has_exited = thread->is_given_up = false;
     thread->described_in = thread->records_in_file = thread->open_digest = 0;
   } else {
-    thread = static_cast<ThreadState*>(map_pages(sizeof(ThreadState)));
+    thread = fresh_state_or_null();
     if (thread == nullptr) return nullptr;
   }
   thread->track = track;
@@ -213,6 +216,17 @@ ThreadState* BufferPool::add_thread(std::uint32_t track, std::uint32_t name) {
   threads_ = thread;
   current_thread = thread;
   return thread;
+}
+
+ThreadState* BufferPool::fresh_state_or_null() {
+  if (!budget_.take_for_thread(sizeof(ThreadState))) return nullptr;
+  if (fresh_count_ == 0) {
+    fresh_states_ = static_cast<ThreadState*>(map_pages(kStatesAtOnce * sizeof(ThreadState)));
+    if (fresh_states_ == nullptr) return nullptr;
+    fresh_count_ = kStatesAtOnce;
+  }
+  --fresh_count_;
+  return fresh_states_++;
 }
 
 void BufferPool::remove_thread(ThreadState& thread) {
@@ -381,6 +395,7 @@ void BufferPool::reset_in_child() {
   if (!is_in_use) unmap_pages(region_, region_bytes_);
   region_ = nullptr;
   region_bytes_ = 0;
+  budget_.hold_records(0);
   is_taking_ = false;
   free_ = full_first_ = full_last_ = nullptr;
   pinned_ = nullptr;

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "record/losses.h"
+#include "record/memory_budget.h"
 #include "record/mutex.h"
 #include "record/thread_state.h"
 #include "record/uninterrupted.h"
@@ -31,7 +32,7 @@ enum class Policy : std::uint8_t { kDropNewest, kDropOldest, kBlock };
 
 class BufferPool {
  public:
-  constexpr explicit BufferPool(Losses& losses) : losses_(losses) {}
+  constexpr BufferPool(Losses& losses, MemoryBudget& budget) : losses_(losses), budget_(budget) {}
 
   // Reserves address space; pages are only used once touched. False when there is none.
   // `keeps_full`: the writer leaves full buffers in the queue until it is woken for another reason.
@@ -112,7 +113,6 @@ class BufferPool {
   std::size_t buffer_bytes() const { return buffer_bytes_.load(std::memory_order_relaxed); }
   // What one record may take.
   std::size_t record_bytes() const { return buffer_bytes() - sizeof(Buffer); }
-  std::size_t peak_bytes() const { return carved_.load(std::memory_order_relaxed) * buffer_bytes(); }
 
   Mutex& mutex_for_fork() { return mutex_; }
   // Only the calling thread exists, and nobody holds the mutex: forgets all buffers and all other threads.
@@ -125,6 +125,7 @@ class BufferPool {
   void attach(Buffer& buffer, ThreadState& thread);
   void detach(ThreadState& thread);
   void recycle_exited();
+  ThreadState* fresh_state_or_null();
   void unmap_region();
   bool is_any_thread_inside();
   bool is_inside(const ThreadState& thread) const;
@@ -141,6 +142,7 @@ class BufferPool {
   Mutex mutex_;
   Condition has_work_, has_free_;
   Losses& losses_;
+  MemoryBudget& budget_;
   std::atomic<Policy> policy_ = Policy::kDropNewest;
   bool is_taking_ = false;           // threads get buffers
   bool is_waiting_allowed_ = false;  // for one that is free
@@ -151,7 +153,7 @@ class BufferPool {
   unsigned char* region_ = nullptr;
   std::size_t region_bytes_ = 0;
   std::atomic<std::size_t> buffer_bytes_ = 0;
-  std::atomic<std::size_t> carved_ = 0;     // buffers cut from the region so far
+  std::size_t carved_ = 0;                  // buffers cut from the region so far
   std::atomic<std::size_t> available_ = 0;  // free ones and those not cut yet
   std::atomic<bool> is_starved_ = false;
   Buffer* free_ = nullptr;
@@ -162,6 +164,8 @@ class BufferPool {
 
   ThreadState* threads_ = nullptr;
   ThreadState* free_states_ = nullptr;
+  ThreadState* fresh_states_ = nullptr;  // never used, one behind the other
+  std::size_t fresh_count_ = 0;
 };
 
 }  // namespace telltale::record

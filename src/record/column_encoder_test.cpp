@@ -46,7 +46,9 @@ class ColumnEncoderTest : public testing::Test {
   }
   ByteReader& column(tell::RecordColumn which) { return columns_[static_cast<std::size_t>(which)]; }
 
-  std::unique_ptr<Names> names_ = std::make_unique<Names>();
+  Losses losses_;
+  MemoryBudget budget_;
+  std::unique_ptr<Names> names_ = std::make_unique<Names>(losses_, budget_);
   ColumnEncoder encoder_;
   std::vector<unsigned char> bytes_;
   ByteReader columns_[tell::kRecordColumnCount];

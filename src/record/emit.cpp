@@ -14,8 +14,9 @@ __attribute__((visibility("default"))) std::uint32_t telltale_recording = 0;
 namespace telltale::record {
 
 constinit Losses losses;
-constinit BufferPool pool{losses};
-constinit Names names;
+constinit MemoryBudget memory_budget;
+constinit BufferPool pool{losses, memory_budget};
+constinit Names names{losses, memory_budget};
 
 ThreadState* new_thread() {
   if (has_thread_ended()) return nullptr;

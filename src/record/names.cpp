@@ -10,7 +10,9 @@ constexpr std::size_t kArenaBytes = 256 << 10, kAlignment = 8;
 constexpr std::uint32_t kMaxTextBytes = 16 << 10;  // a longer name is cut
 constexpr std::uint32_t kFirstSlots = 1024;
 constexpr std::uint32_t kMaxFields = 64;
-constexpr const char* kTooManyNames = "(too many names)";
+// What an element has in its index, which is at least twice as large as what is in it, and its forerunners.
+constexpr std::size_t kIndexBytes = 16;
+constexpr char kTooManyNames[] = "(too many names)";
 
 // FNV-1a.
 constexpr std::uint32_t kHashStart = 2166136261u, kHashFactor = 16777619u;
@@ -66,6 +68,12 @@ void Names::Index::insert(std::uint32_t hash, std::uint32_t number) {
   insert(*table_.load(std::memory_order_relaxed), hash, number);
 }
 
+bool Names::has_room(std::size_t bytes, bool is_list_full) {
+  if (!is_list_full && budget_.take_for_names(bytes)) return true;
+  losses_.add(tell::LossReason::kNameNotKept, 1);
+  return false;
+}
+
 // Memory that is never given back.
 void* Names::keep(std::size_t size) {
   size = (size + kAlignment - 1) / kAlignment * kAlignment;
@@ -107,8 +115,12 @@ std::uint32_t Names::intern_locked(const char* text) {
   if (size == 0) return 0;
   const std::uint32_t hash = hash_of_text(text, size);
   if (const std::uint32_t known = find(text, size, hash); known != 0) return known;
+  if (!has_room(sizeof(Text) + kIndexBytes + size + 1, texts_.size() + 1 >= texts_.kCapacity)) return 0;
+  return keep_text(text, size, hash);
+}
+
+std::uint32_t Names::keep_text(const char* text, std::uint32_t size, std::uint32_t hash) {
   if (!text_index_.grow(texts_.size(), [this](std::uint32_t number) { return texts_[number - 1].hash; })) return 0;
-  if (texts_.size() >= texts_.kCapacity) return 0;
   auto* copy = static_cast<char*>(keep(size + 1));  // pages are zeroed, so it ends with a zero
   if (copy == nullptr) return 0;
   std::memcpy(copy, text, size);
@@ -158,32 +170,35 @@ std::uint32_t Names::number_of(const telltale_site& site) {
   return lock.is_held() ? number_locked(site) : kNoNumber;
 }
 
+// There is always room for it.
 std::uint32_t Names::overflow_site() {
   if (overflow_site_ == 0) {
+    constexpr std::uint32_t kSize = sizeof kTooManyNames - 1;
+    const std::uint32_t hash = hash_of_text(kTooManyNames, kSize);
     Site site{};
-    site.name = intern_locked(kTooManyNames);
+    site.name = find(kTooManyNames, kSize, hash);
+    if (site.name == 0) site.name = keep_text(kTooManyNames, kSize, hash);
     if (sites_.append(site)) overflow_site_ = sites_.size();
   }
   return overflow_site_;
 }
 
 std::uint32_t Names::number_locked(const telltale_site& site) {
-  const std::uint32_t too_many = intern_locked(kTooManyNames);  // while there is room for it
-  const Site fresh{intern_locked(site.name),
-                   intern_locked(site.category),
-                   intern_locked(site.file),
-                   intern_locked(site.function),
-                   site.line,
-                   site.kind,
-                   fields_.size(),
-                   std::min(site.field_count, kMaxFields),
-                   nullptr};
   if (const std::uint32_t known = find(site); known != 0) return known;
-  if (too_many == 0 || !site_index_.grow(sites_.size(), [this](std::uint32_t number) { return hash_of_known(number); }))
-    return overflow_site();
-  const bool is_nameless = fresh.name == 0 && size_of(site.name) > 0;
+  Site fresh{};
+  fresh.name = intern_locked(site.name);
+  if (fresh.name == 0 && size_of(site.name) > 0) return overflow_site();
+  fresh.category = intern_locked(site.category);
+  fresh.file = intern_locked(site.file);
+  fresh.function = intern_locked(site.function);
+  fresh.line = site.line;
+  fresh.kind = site.kind;
+  fresh.first_field = fields_.size();
+  fresh.field_count = std::min(site.field_count, kMaxFields);
   const bool is_full = sites_.size() + 1 >= sites_.kCapacity || fields_.size() + kMaxFields >= fields_.kCapacity;
-  if (is_nameless || is_full) return overflow_site();
+  if (!has_room(sizeof(Site) + kIndexBytes + fresh.field_count * sizeof(Field), is_full)) return overflow_site();
+  if (!site_index_.grow(sites_.size(), [this](std::uint32_t number) { return hash_of_known(number); }))
+    return overflow_site();
   for (std::uint32_t i = 0; i < fresh.field_count; ++i)
     if (!fields_.append({intern_locked(site.fields[i].name), site.fields[i].type})) return overflow_site();
   if (!sites_.append(fresh)) return overflow_site();
@@ -199,13 +214,20 @@ telltale_site* Names::handle_of(const telltale_site& description) {
   }
   const UninterruptedLock lock(mutex_);
   const std::uint32_t number = lock.is_held() ? number_locked(description) : 0;
-  telltale_site* handle = number == 0 ? nullptr : handle_locked(sites_[number - 1], number);
+  if (number == 0) return &nameless;
+  telltale_site* handle = handle_locked(sites_[number - 1], number);
+  if (handle != nullptr) return handle;
+  const std::uint32_t shared = overflow_site();
+  handle = shared == 0 ? nullptr : handle_locked(sites_[shared - 1], shared);
   return handle == nullptr ? &nameless : handle;
 }
 
 // Null without memory. What emits looks at the number and the types of the fields; all else stands here.
 telltale_site* Names::handle_locked(Site& site, std::uint32_t number) {
   if (site.handle != nullptr) return site.handle;
+  const bool is_shared = number == overflow_site_;  // there is always room for it
+  const std::size_t bytes = sizeof(telltale_site) + site.field_count * sizeof(telltale_field);
+  if (!is_shared && !has_room(bytes, handles_.size() + 1 >= handles_.kCapacity)) return nullptr;
   telltale_site handle{};
   handle.id = number;
   handle.field_count = site.field_count;
@@ -218,7 +240,7 @@ telltale_site* Names::handle_locked(Site& site, std::uint32_t number) {
 
 std::uint32_t Names::add_track(const telltale_track& description) {
   const UninterruptedLock lock(mutex_);
-  if (!lock.is_held()) return 0;
+  if (!lock.is_held() || !has_room(sizeof(NamedTrack), tracks_.size() >= tracks_.kCapacity)) return 0;
   const NamedTrack track{next_track_number(),
                          description.type,
                          description.clock,

@@ -8,6 +8,8 @@
 #include <cstdint>
 
 #include "record/block_list.h"
+#include "record/losses.h"
+#include "record/memory_budget.h"
 #include "record/uninterrupted.h"
 #include "telltale/telltale.h"
 
@@ -45,14 +47,17 @@ struct NamedTrack {
 
 class Names {
  public:
+  // What has no room in the budget is counted as a name that was not kept.
+  constexpr Names(Losses& losses, MemoryBudget& budget) : losses_(losses), budget_(budget) {}
+
   // Each of these gives what it gives without memory to who interrupted another one, as a handler of faults may.
 
-  // 0 for the empty text, and when there are too many.
+  // 0 for the empty text, and when there is no room.
   std::uint32_t intern(const char* text);
   // 0 only without any memory: a site without a name. kNoNumber to who interrupted another one.
   std::uint32_t number_of(const telltale_site& site);
   telltale_site* handle_of(const telltale_site& description);
-  // 0 when there are too many.
+  // 0 when there is no room.
   std::uint32_t add_track(const telltale_track& description);
   std::uint32_t next_track_number() { return next_track_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -70,12 +75,15 @@ class Names {
   std::uint32_t find(const char* text, std::uint32_t size, std::uint32_t hash) const;
   std::uint32_t find(const telltale_site& site) const;
   std::uint32_t intern_locked(const char* text);
+  std::uint32_t keep_text(const char* text, std::uint32_t size, std::uint32_t hash);
   std::uint32_t number_locked(const telltale_site& site);
   telltale_site* handle_locked(Site& site, std::uint32_t number);
   std::uint32_t overflow_site();
   std::uint32_t hash_of_known(std::uint32_t site) const;
   bool is_same(const Site& known, const telltale_site& site) const;
   bool is_text(std::uint32_t number, const char* text) const;
+  // Whether there is room for so many bytes more; counts what there is none for.
+  bool has_room(std::size_t bytes, bool is_list_full = false);
   void* keep(std::size_t size);
   const telltale_field* stored_fields(const Site& site);
 
@@ -100,6 +108,8 @@ class Names {
     std::atomic<Table*> table_ = nullptr;
   };
 
+  Losses& losses_;
+  MemoryBudget& budget_;
   Mutex mutex_;
   BlockList<Text, 1024, 512> texts_;
   BlockList<Site, 1024, 256> sites_;

@@ -19,7 +19,9 @@ std::string text(const Names& names, std::uint32_t number) {
 
 class NamesTest : public testing::Test {
  protected:
-  std::unique_ptr<Names> names_ = std::make_unique<Names>();
+  Losses losses_;
+  MemoryBudget budget_;
+  std::unique_ptr<Names> names_ = std::make_unique<Names>(losses_, budget_);
 };
 
 TEST_F(NamesTest, give_equal_texts_one_number_and_keep_a_copy) {
@@ -76,11 +78,36 @@ TEST_F(NamesTest, give_the_same_handle_for_the_same_description) {
 }
 
 TEST_F(NamesTest, put_what_is_too_much_under_one_name) {
+  budget_.begin_session(std::size_t{1} << 30);
   std::uint32_t last = 0;
   for (int i = 0; i < 300'000; ++i) last = names_->number_of(site_named("", static_cast<std::uint32_t>(i)));
   EXPECT_EQ(text(*names_, names_->site(last)->name), "(too many names)");
   EXPECT_EQ(names_->number_of(site_named("one more", 1'000'000)), last);
-  EXPECT_LE(names_->sites().size(), names_->sites().kCapacity);
+  EXPECT_EQ(names_->sites().size(), names_->sites().kCapacity);
+  // One place is for what the others share.
+  EXPECT_EQ(losses_.count(tell::LossReason::kNameNotKept), 300'001 - (names_->sites().kCapacity - 1));
+}
+
+TEST_F(NamesTest, keep_within_the_budget_and_count_what_has_no_room) {
+  budget_.begin_session(1 << 20);
+  constexpr std::size_t kLimit = 256 << 10;  // a quarter of it, of which threads have a quarter to themselves
+  const std::string padding(1000, 'x');
+  std::size_t kept = 0, bytes = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = std::to_string(i) + padding;
+    telltale_site* handle = names_->handle_of(site_named(name.c_str()));
+    if (text(*names_, names_->site(handle->id)->name) != name) continue;
+    ++kept;
+    bytes += name.size();
+  }
+  EXPECT_GT(bytes, kLimit * 3 / 4 * 8 / 10) << "most of it is for the texts";
+  EXPECT_LE(bytes, kLimit * 3 / 4);
+  EXPECT_LE(budget_.peak(), kLimit * 3 / 4);
+  EXPECT_EQ(losses_.count(tell::LossReason::kNameNotKept), 1000 - kept);
+  EXPECT_EQ(names_->intern(padding.c_str()), 0u);
+  EXPECT_TRUE(budget_.take_for_thread(kLimit / 4)) << "names leave room for threads";
+  budget_.begin_session(4 << 20);
+  EXPECT_NE(names_->intern(padding.c_str()), 0u) << "the limit of another session may be higher";
 }
 
 }  // namespace

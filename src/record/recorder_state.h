@@ -3,6 +3,7 @@
 
 #include "record/buffer_pool.h"
 #include "record/losses.h"
+#include "record/memory_budget.h"
 #include "record/names.h"
 
 namespace telltale::record {
@@ -10,5 +11,6 @@ namespace telltale::record {
 extern BufferPool pool;
 extern Names names;
 extern Losses losses;  // of the present file
+extern MemoryBudget memory_budget;
 
 }  // namespace telltale::record

@@ -91,18 +91,21 @@ void SessionPairs::add_metadata(const Names& names) {
     add(text_of(metadata[i].key, names), text_of(metadata[i].value, names));
 }
 
-void set_metadata(const char* key, const char* value, Names& names) {
+bool set_metadata(const char* key, const char* value, Names& names) {
   char prefixed[kMaxKeyBytes];
   snprintf(prefixed, sizeof prefixed, "meta:%s", key);
   const Metadata pair{names.intern(prefixed), names.intern(value)};
+  if (pair.key == 0) return true;  // counted by the names
   const UninterruptedLock lock(mutex);
   change_count.fetch_add(1, std::memory_order_relaxed);
   for (std::size_t i = 0; i < metadata_count; ++i) {
     if (metadata[i].key != pair.key) continue;
     metadata[i].value = pair.value;
-    return;
+    return true;
   }
-  if (metadata_count < kMaxMetadata) metadata[metadata_count++] = pair;
+  if (metadata_count == kMaxMetadata) return false;
+  metadata[metadata_count++] = pair;
+  return true;
 }
 
 std::uint64_t metadata_changes() { return change_count.load(std::memory_order_relaxed); }

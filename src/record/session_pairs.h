@@ -34,7 +34,8 @@ class SessionPairs {
 };
 
 // What the user wants every file to say; see telltale_metadata() and telltale_name_process().
-void set_metadata(const char* key, const char* value, Names& names);
+// False when there are too many keys.
+bool set_metadata(const char* key, const char* value, Names& names);
 // How often the user has said something until now: whether there is something new.
 std::uint64_t metadata_changes();
 void set_process_name(const char* name, Names& names);

@@ -9,7 +9,7 @@
 namespace telltale::record {
 namespace {
 
-constexpr std::uint64_t kDefaultMemory = 64 << 20, kLeastMemory = 16 << 10;
+constexpr std::uint64_t kLeastMemory = 16 << 10;
 constexpr std::uint32_t kDefaultFlushMs = 25, kMostFlushMs = 60'000;
 constexpr double kMostSeconds = 1e9;
 constexpr double kNsPerSecond = 1e9;

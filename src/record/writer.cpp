@@ -29,7 +29,6 @@ int Writer::start(const Settings& settings, const char* path, unsigned number) {
   flushes_asked_ = flushes_done_ = 0;
   is_dump_asked_.store(false, std::memory_order_relaxed);
   error_.store(0, std::memory_order_relaxed);
-  losses.reset();
   const bool is_flight = settings.flight_ns > 0;
   const bool has_memory = pool.open(settings.memory_limit, settings.policy, is_flight) &&
                           encoder_.open(pool.buffer_bytes()) && file_.prepare(settings.compression);
