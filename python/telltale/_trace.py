@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -41,14 +40,14 @@ class Trace:
 
     def __init__(self, core: _core.Trace, path: str) -> None:
         self._core = core
+        self._info: Info | None = None
         self.path = path
-
-    @functools.cached_property
-    def _info(self) -> Info:
-        return Info.of(self._core.info())
 
     def info(self) -> Info:
         """What the trace holds: devices, steps, threads, kinds of events, and what is wrong with it."""
+        # Not a functools.cached_property, whose lock, up to Python 3.11, a fork on another thread would leave locked.
+        if self._info is None:
+            self._info = Info.of(self._core.info())
         return self._info
 
     def top(
@@ -68,7 +67,7 @@ class Trace:
             or ``all``; without it operators, annotations and runtime calls, as in torch.
         :param group: what shares a row: ``name``, ``shape`` (name and input shapes) or ``stack`` (name and frames).
         :param kinds: instead of ``by``, the kinds of events that have rows, such as ``["memcpy", "memset"]``.
-        :param stack_depth: how many of the innermost frames tell stacks apart.
+        :param stack_depth: how many of the innermost frames tell stacks apart; 200 at most.
         :param steps: only what these steps called; device work counts where it was launched.
         :param sort: largest first by ``self-cpu``, ``device``, ``calls`` and so on; torch's own names work too.
         :param limit: at most this many rows; 0 is all of them. Printed, a result without a limit shows its first 20.
@@ -235,7 +234,8 @@ class Trace:
     # End of tables.
 
     def __repr__(self) -> str:
-        return f"<telltale.Trace {self.path!r}: {self._info.events:,} events, {self._info.duration_ns / 1e6:,.1f} ms>"
+        info = self.info()
+        return f"<telltale.Trace {self.path!r}: {info.events:,} events, {info.duration_ns / 1e6:,.1f} ms>"
 
     def _repr_html_(self) -> str:
         return self.analyze()._repr_html_()

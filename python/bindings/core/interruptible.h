@@ -16,9 +16,13 @@ struct LongWork {
   std::function<void()> give_up;
 };
 
-// Returns when the work is done. Throws what it threw, or what a signal handler or `while_waiting` raised. The GIL is
-// held on entry and on return.
+// Returns when the work is done. Throws what it threw, or what a signal handler or `while_waiting` raised; in a child
+// that one of these forked, telltale.TelltaleError, since the work was left behind. The GIL is held on entry and on
+// return.
 void run_interruptibly(const LongWork& work);
+
+// To be called once: a child has none of the threads that work in its parent.
+void survive_forks();
 
 // Before the process ends: gives work that was interrupted a moment to notice.
 void wait_for_interrupted_work();

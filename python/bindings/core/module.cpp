@@ -22,6 +22,7 @@
 #include "bindings/core/loading.h"
 #include "bindings/core/torch_module.h"
 #include "bindings/core/trace_tables.h"
+#include "bindings/gil_released.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -74,11 +75,11 @@ std::vector<std::string> column_names(const ArrowTable& table) {
 void bind_answer(nb::module_& module) {
   nb::class_<Answer>(module, "Answer")
       .def(
-          "json", [](const Answer& answer) { return answer.json(); }, nb::call_guard<nb::gil_scoped_release>())
+          "json", [](const Answer& answer) { return answer.json(); }, nb::call_guard<GilReleased>())
       .def(
           "text", [](const Answer& answer, std::size_t width) { return answer.text(width); }, "width"_a,
-          nb::call_guard<nb::gil_scoped_release>())
-      .def("page", [](const Answer& answer) { return answer.page(); }, nb::call_guard<nb::gil_scoped_release>());
+          nb::call_guard<GilReleased>())
+      .def("page", [](const Answer& answer) { return answer.page(); }, nb::call_guard<GilReleased>());
 }
 
 void bind_table(nb::module_& module) {
@@ -169,5 +170,6 @@ NB_MODULE(_core, module) {
       "path"_a, "threads"_a, "progress"_a = nb::none());
   module.def("table_names", table_names);
   bind_torch(module);
+  survive_forks();
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(wait_for_interrupted_work));
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "bindings/gil_released.h"
 #include "module_calls.h"
 #include "open_scopes.h"
 #include "python_calls.h"
@@ -68,13 +69,13 @@ void start(const std::string& path, const nb::dict& schedule, std::uint64_t memo
   options.on_toggle = on_toggle;
   if (toggled == nullptr) toggled = new nb::object();
   *toggled = when_toggled;
-  const nb::gil_scoped_release released;
+  const GilReleased released;
   count_recording();
   check(telltale_start(&options));
 }
 
 void stop() {
-  const nb::gil_scoped_release released;
+  const GilReleased released;
   check(telltale_stop());
 }
 

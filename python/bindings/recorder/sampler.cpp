@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/gil_released.h"
 #include "code_table.h"
 #include "frames.h"
 #include "machine_load.h"
@@ -78,9 +79,10 @@ class LineCounts {
   }
 
   nb::list as_list() {
-    const std::lock_guard lock(mutex_);
+    // Objects may be made only without the lock: making them can run other code of Python's, on this thread or another.
+    const std::map<Key, std::uint64_t> counts = copy();
     nb::list rows;
-    for (const auto& [key, count] : counts_) {
+    for (const auto& [key, count] : counts) {
       const auto& [file, line, function, waits_for] = key;
       rows.append(nb::make_tuple(file, line, function, waits_for, count));
     }
@@ -98,6 +100,11 @@ class LineCounts {
 
  private:
   using Key = std::tuple<std::string, int, std::string, std::string>;
+  std::map<Key, std::uint64_t> copy() {
+    const std::lock_guard lock(mutex_);
+    return counts_;
+  }
+
   std::mutex mutex_;
   std::map<Key, std::uint64_t> counts_;
 };
@@ -206,7 +213,7 @@ class Sampler {
   void stop() {
     if (!is_running_) return;
     is_wanted_.store(false);
-    const nb::gil_scoped_release released;  // it may be waiting for it
+    const GilReleased released;  // it may be waiting for it
     pthread_join(thread_, nullptr);
     is_running_ = false;
   }
