@@ -15,6 +15,7 @@
 #include "record/recorder_state.h"
 #include "record/step_times.h"
 #include "record/thread_state.h"
+#include "record/uninterrupted.h"
 #include "record/writer.h"
 
 namespace telltale::record {
@@ -66,6 +67,7 @@ void PausedSteps::emit_all() const {
 
 telltale_status ActiveSession::start(const telltale_options& options) {
   Lock lock(mutex_);
+  forks_at_call_ = forks_;
   if (is_ending() && writer.is_writer_thread())
     return fail(TELLTALE_STATUS_IN_CALLBACK, "the session that ends waits for its writer's thread");
   await_last_end();
@@ -165,7 +167,12 @@ telltale_status ActiveSession::begin_file() {
   const unsigned number = next_file_++;
   unrecorded_steps.describe_for(static_cast<std::int64_t>(step_) + 1);
   if (!expand_path(settings_.path, number, path_)) return fail(TELLTALE_STATUS_BAD_OPTIONS, "the path is too long");
-  const int error = writer.start(settings_, path_, number);
+  int error = ECANCELED;
+  {
+    // Since the call began, a signal handler may have forked: the file is the parent's.
+    const SignalsBlocked blocked;
+    if (forks_ == forks_at_call_) error = writer.start(settings_, path_, number);
+  }
   if (error == 0) return TELLTALE_STATUS_OK;
   if (writer.lacks_thread())
     return fail(TELLTALE_STATUS_NO_MEMORY, "nothing is recorded: no thread can be started: %s", strerror(error));
@@ -283,6 +290,7 @@ telltale_status ActiveSession::outcome() {
 
 telltale_status ActiveSession::step() {
   Lock lock(mutex_);
+  forks_at_call_ = forks_;
   if (!is_active()) return fail(TELLTALE_STATUS_NOT_STARTED, "no session has been started");
   const std::uint64_t turn = ++turn_;
   const std::int64_t took_ns = end_step();
@@ -406,6 +414,7 @@ void ActiveSession::reset_in_child() {
   enter(Phase::kNone);
   is_in_tail_ = is_paused_ = false;
   ++turn_;
+  ++forks_;
   action_ = TELLTALE_ACTION_NONE;
   const bool must_record = was_recorded && settings_.records_in_child;
   is_to_start_in_child_.store(must_record, std::memory_order_release);
@@ -422,6 +431,7 @@ bool ActiveSession::start_in_child() {
       nanosleep(&kBetweenLooks, nullptr);
       continue;
     }
+    forks_at_call_ = forks_;
     if (is_to_start_in_child()) {
       ++turn_;
       settings_.has_schedule = settings_.pauses = false;

@@ -86,6 +86,8 @@ class ActiveSession {
   std::atomic<Phase> phase_ = Phase::kNone;
   std::uint64_t turn_ = 0;  // goes up with each start, step and stop
   std::atomic<bool> is_to_start_in_child_ = false;
+  // How many forks led to this process, and to the one in which the present call began.
+  std::uint32_t forks_ = 0, forks_at_call_ = 0;
   Settings settings_;
   telltale_action action_ = TELLTALE_ACTION_NONE;
   std::uint64_t step_ = 0;

@@ -12,14 +12,21 @@ namespace {
 constinit thread_local bool is_inside __attribute__((tls_model("initial-exec"))) = false;
 constinit thread_local bool has_blocked_all __attribute__((tls_model("initial-exec"))) = false;
 
-}  // namespace
-
 sigset_t all_signals_but_faults() {
   sigset_t signals;
   sigfillset(&signals);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&signals, fault);
   return signals;
 }
+
+}  // namespace
+
+SignalsBlocked::SignalsBlocked() {
+  const sigset_t signals = all_signals_but_faults();
+  pthread_sigmask(SIG_BLOCK, &signals, &before_);
+}
+
+SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 bool Uninterrupted::begin() {
   if (is_inside) return false;

@@ -14,7 +14,17 @@
 
 namespace telltale::record {
 
-sigset_t all_signals_but_faults();
+// No handler but of faults runs on the thread while one lives. Nests.
+class SignalsBlocked {
+ public:
+  SignalsBlocked();
+  ~SignalsBlocked();
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 class Uninterrupted {
  public:

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstddef>
 
 #include "record/uninterrupted.h"
@@ -29,11 +28,9 @@ std::size_t bytes_of_thread_locals(const pthread_attr_t& attributes) {
 }  // namespace
 
 int start_writer_thread(pthread_t& thread, void* (*run)(void*), void* argument) {
-  const sigset_t blocked = all_signals_but_faults();
-  sigset_t before;
+  const SignalsBlocked blocked;  // as the new thread has them
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_sigmask(SIG_BLOCK, &blocked, &before);
   std::size_t stack = kStackBytes + bytes_of_thread_locals(attributes);
   int error = EINVAL;
   // EINVAL: it is too small where nobody told how much thread-local variables take.
@@ -41,7 +38,6 @@ int start_writer_thread(pthread_t& thread, void* (*run)(void*), void* argument) 
     pthread_attr_setstacksize(&attributes, stack);
     error = pthread_create(&thread, &attributes, run, argument);
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return error;
 }
