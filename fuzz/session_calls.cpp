@@ -21,10 +21,18 @@
 namespace telltale::fuzzing {
 namespace {
 
-telltale_field id_field[] = {{"id", TELLTALE_FIELD_TYPE_INTEGER, 0}};
-telltale_site mark_site = {kMarkName, "", "", "", id_field, 1, 1, TELLTALE_KIND_SCOPE, 0};
-telltale_site scope_site = {kScopeName, "", "", "", id_field, 1, 2, TELLTALE_KIND_SCOPE, 0};
-telltale_site counter_site = {kCounterName, "", "", "", nullptr, 0, 3, TELLTALE_KIND_SCOPE, 0};
+// At once, before anything else in the process uses up the memory for names.
+telltale_site* site_named(const char* name, std::uint32_t fields) {
+  static const telltale_field id = {"id", TELLTALE_FIELD_TYPE_INTEGER, 0};
+  telltale_site description{};
+  description.name = name;
+  description.fields = &id;
+  description.field_count = fields;
+  return telltale_make_site(&description);
+}
+telltale_site* const mark_site = site_named(kMarkName, 1);
+telltale_site* const scope_site = site_named(kScopeName, 1);
+telltale_site* const counter_site = site_named(kCounterName, 0);
 
 // A thread that does one thing at a time for who asks, who waits for it.
 class Worker {
@@ -251,9 +259,8 @@ void Calls::emit(std::uint32_t times) {
       telltale_value value;
       value.integer = id;
       const bool is_taken = is_counter ? model_.count(id) : model_.mark(id);
-      expect(
-          is_counter ? telltale_counter(&counter_site, static_cast<double>(id)) : telltale_instant(&mark_site, &value),
-          is_taken ? TELLTALE_STATUS_OK : TELLTALE_STATUS_NOT_RECORDING, "an event");
+      expect(is_counter ? telltale_counter(counter_site, static_cast<double>(id)) : telltale_instant(mark_site, &value),
+             is_taken ? TELLTALE_STATUS_OK : TELLTALE_STATUS_NOT_RECORDING, "an event");
     }
   });
 }
@@ -263,7 +270,7 @@ void Calls::begin() {
   const std::uint32_t thread = choices_.below(SessionModel::kThreads);
   if (model_.depth(thread) == kMostOpen) return;
   model_.begin(thread);
-  workers_[thread]->run([&] { scopes_[thread].push_back(telltale_begin(&scope_site)); });
+  workers_[thread]->run([&] { scopes_[thread].push_back(telltale_begin(scope_site)); });
 }
 
 void Calls::end() {
@@ -321,7 +328,11 @@ void Calls::check_file(const FileContents& should_be, const RecordedContents& is
   require(is.repeated == 0, should_be.path + " has nothing twice");
   const std::size_t missing = should_be.records() - is.contents.records();
   require(missing == is.dropped,
-          fmt::format("{} lacks {} records, and says that it lacks {}", should_be.path, missing, is.dropped));
+          fmt::format("{} lacks {} marks, {} spans, {} counts and {} steps, and says that it lacks {} records",
+                      should_be.path, should_be.marks.size() - is.contents.marks.size(),
+                      should_be.spans.size() - is.contents.spans.size(),
+                      should_be.counts.size() - is.contents.counts.size(),
+                      should_be.steps.size() - is.contents.steps.size(), is.dropped));
   require(is.contents.open_scopes == should_be.open_scopes,
           fmt::format("{} has {} open scopes, not {}", should_be.path, is.contents.open_scopes, should_be.open_scopes));
   require(is.contents.metadata == should_be.metadata, should_be.path + " says what the user wants it to");
