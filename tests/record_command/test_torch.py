@@ -208,7 +208,7 @@ class OurAdapter(Torch):
         child = int(process.stdout.readline())
         self.assertEqual(process.stdout.readline(), "training\n")
         deadline = time.monotonic() + PATIENCE
-        growing = f"run_{child}.tell"
+        growing = f".run.recording/run_{child}.tell"
         while self.run_it("info", growing).returncode != 0 or self.calls(growing, "aten::addmm") <= 2 * 3:
             self.assertLess(time.monotonic(), deadline, "nothing comes to the file")
         os.kill(child, signal.SIGKILL)

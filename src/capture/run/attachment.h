@@ -12,7 +12,8 @@
 //      told       by the command: PyTorch's profiler was asked for a trace, which is not there yet.
 //      recording  by the command: PyTorch's profiler is busy with it.
 //    A process that ends waits while its profiler has something to write, which it learns from the last two.
-// 3. A recording of our adapter's appears at `path`; it is complete when it ends with the trailer of a .tell file.
+// 3. A recording of our adapter's appears at `path`, in a folder of this recording's own (live_folder.h); it is
+// complete when it ends with the trailer of a .tell file.
 // 4. PyTorch's profiler speaks a protocol of its own: see capture/kineto/protocol.h. Its socket is in the same folder.
 //
 // docs/record.md lists the members for those who embed it. Not thread-safe.

@@ -31,17 +31,16 @@ bool is_alive(int pid) { return kill(pid, 0) == 0 || errno == EPERM; }
 
 class CommandRun {
  public:
-  CommandRun(const RecordOptions& options, const EngineChoice& choice, const OutputName& name, const WorkFolder& work,
+  CommandRun(const RecordOptions& options, const EngineChoice& choice, const fs::path& file, const WorkFolder& work,
              const Say& say)
       : options_(options),
         choice_(choice),
-        name_(name),
+        file_(file),
         work_(work),
         say_(say),
-        log_file_(kineto_log_file(name, work.path())),
+        log_file_(kineto_log_file(file, work.path())),
         endpoint_(Endpoint::in_folder(work.path(), geteuid())),
-        clients_(capture_plan(options, log_file_), is_worth_having),
-        earlier_(earlier_files(name.folder, name.stem)) {}
+        clients_(capture_plan(options, log_file_), is_worth_having) {}
 
   std::expected<CommandOutcome, StartFailure> run() {
     if (!endpoint_) say_(to_string(endpoint_.error()));
@@ -80,7 +79,7 @@ class CommandRun {
     std::vector<std::string> all = kineto_variables(work_.path(), log_file_, configuration);
     if (choice_.engine == Engine::kKineto) all.emplace_back("KINETO_USE_DAEMON=1");
     if (!choice_.python.empty()) {
-      for (auto& each : attachment_variables(attachment_for(options_, name_, choice_, work_.path())))
+      for (auto& each : attachment_variables(attachment_for(options_, file_, choice_, work_.path())))
         all.push_back(std::move(each));
     }
     return all;
@@ -158,10 +157,10 @@ class CommandRun {
   }
 
   std::vector<RecordedFile> found_files() const {
-    auto files = gathered(name_.folder, name_.stem, earlier_);
+    auto files = gathered(file_.parent_path(), file_.filename());
     const fs::path log = log_file_;
-    if (log.parent_path() != name_.folder)
-      for (RecordedFile& file : gathered(log.parent_path(), log.stem(), {})) files.push_back(std::move(file));
+    if (log.parent_path() != file_.parent_path())
+      for (RecordedFile& file : gathered(log.parent_path(), log.stem())) files.push_back(std::move(file));
     return files;
   }
 
@@ -185,23 +184,21 @@ class CommandRun {
 
   const RecordOptions& options_;
   const EngineChoice& choice_;
-  const OutputName& name_;
+  const fs::path& file_;
   const WorkFolder& work_;
   const Say& say_;
   std::string log_file_;
   Result<Endpoint> endpoint_;
   ClientList clients_;
   std::map<int, std::string> ranks_;
-  EarlierFiles earlier_;
   std::optional<Clock::time_point> recorded_since_;
 };
 
 }  // namespace
 
 std::expected<CommandOutcome, StartFailure> run_command(const RecordOptions& options, const EngineChoice& choice,
-                                                        const OutputName& name, const WorkFolder& work,
-                                                        const Say& say) {
-  return CommandRun(options, choice, name, work, say).run();
+                                                        const fs::path& file, const WorkFolder& work, const Say& say) {
+  return CommandRun(options, choice, file, work, say).run();
 }
 
 }  // namespace telltale::capture

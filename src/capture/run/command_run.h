@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -24,9 +25,11 @@ struct CommandOutcome {
   std::string why_nothing;  // a sentence, where there are no files
 };
 
+// `file` is where processes write, as attachment_for() has it, in a folder that only this recording writes to.
 // Runs the command and returns when it, and what it leaves behind with something to write, has ended. Fails, with an
 // exit code for us, only where it could not be started. While it runs, signals wait for the command: see SignalQueue.
 std::expected<CommandOutcome, StartFailure> run_command(const RecordOptions& options, const EngineChoice& choice,
-                                                        const OutputName& name, const WorkFolder& work, const Say& say);
+                                                        const std::filesystem::path& file, const WorkFolder& work,
+                                                        const Say& say);
 
 }  // namespace telltale::capture

@@ -25,7 +25,8 @@ constexpr std::string_view kKey = "ended_by";
 // A file that nobody else writes to.
 class OwnedFile {
  public:
-  explicit OwnedFile(const std::filesystem::path& path) : descriptor_(open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+  explicit OwnedFile(const std::filesystem::path& path)
+      : descriptor_(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)) {
     if (descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) != 0) release();
   }
   ~OwnedFile() { release(); }

@@ -84,10 +84,10 @@ std::optional<Schedule> adapter_schedule(const RecordOptions& options) {
 
 }  // namespace
 
-Attachment attachment_for(const RecordOptions& options, const OutputName& name, const EngineChoice& choice,
+Attachment attachment_for(const RecordOptions& options, const fs::path& file, const EngineChoice& choice,
                           const fs::path& marks) {
   return {.engine = choice.engine == Engine::kKineto ? "kineto" : "telltale",
-          .path = name.folder / (name.stem + "_%p.tell"),
+          .path = file.string() + "_%p.tell",
           .package = choice.python,
           .marks = marks,
           .schedule = choice.engine == Engine::kKineto ? schedule_of(options) : adapter_schedule(options),
@@ -100,9 +100,9 @@ Attachment attachment_for(const RecordOptions& options, const OutputName& name, 
           .warmup = warmup_of(capture_plan(options, {}))};
 }
 
-std::string kineto_log_file(const OutputName& name, const fs::path& work) {
-  const std::string beside = name.folder / (name.stem + ".json");
-  return is_plain_log_file(beside) ? beside : (work / "trace.json").string();
+std::string kineto_log_file(const fs::path& file, const fs::path& work) {
+  const std::string wanted = file.string() + ".json";
+  return is_plain_log_file(wanted) ? wanted : (work / "trace.json").string();
 }
 
 CapturePlan capture_plan(const RecordOptions& options, const std::string& log_file) {

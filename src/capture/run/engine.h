@@ -9,7 +9,6 @@
 #include "capture/kineto/client_list.h"
 #include "capture/run/attachment.h"
 #include "capture/run/options.h"
-#include "capture/run/recorded_files.h"
 
 namespace telltale::capture {
 
@@ -27,12 +26,12 @@ struct EngineChoice {
 };
 EngineChoice chosen_engine(Engine wanted, bool has_gpu, const std::optional<std::filesystem::path>& python);
 
-// What our adapter is told.
-Attachment attachment_for(const RecordOptions& options, const OutputName& name, const EngineChoice& choice,
+// What our adapter is told. `file` is where processes write, with their pids put behind its stem.
+Attachment attachment_for(const RecordOptions& options, const std::filesystem::path& file, const EngineChoice& choice,
                           const std::filesystem::path& marks);
 
-// Where PyTorch's profiler is told to write: beside the output where it takes such a path, else into the work folder.
-std::string kineto_log_file(const OutputName& name, const std::filesystem::path& work);
+// Where PyTorch's profiler is told to write: to such a file where it takes its path, else into the work folder.
+std::string kineto_log_file(const std::filesystem::path& file, const std::filesystem::path& work);
 CapturePlan capture_plan(const RecordOptions& options, const std::string& log_file);
 
 // Variables for PyTorch's profiler, as NAME=VALUE. `configuration` is the file for KINETO_CONFIG.

@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const OutputName kName{"/runs", "night", ".tell"};
+const fs::path kFile = "/runs/.night.recording/night";
 const fs::path kPython = "/opt/python";
 
 TEST(ChosenEngine, is_ours_unless_there_is_a_gpu) {
@@ -31,9 +31,9 @@ TEST(ChosenEngine, steps_are_a_schedule) {
   RecordOptions options;
   options.steps = 5;
   options.with_shapes = true;
-  const auto text = attachment_text(attachment_for(options, kName, {Engine::kTelltale, kPython, ""}, "/tmp/x"));
+  const auto text = attachment_text(attachment_for(options, kFile, {Engine::kTelltale, kPython, ""}, "/tmp/x"));
   const auto expected = nlohmann::json::parse(R"({
-    "engine": "telltale", "path": "/runs/night_%p.tell", "package": "/opt/python", "marks": "/tmp/x",
+    "engine": "telltale", "path": "/runs/.night.recording/night_%p.tell", "package": "/opt/python", "marks": "/tmp/x",
     "schedule": {"skip_first": 0, "wait": 0, "warmup": 0, "active": 7, "repeat": 1},
     "seconds": null, "shapes": true, "stacks": false, "memory": false, "memory_limit": null,
     "pauses": true, "warmup": 2})");
@@ -51,7 +51,7 @@ TEST(ChosenEngine, steps_are_a_schedule) {
 TEST(ChosenEngine, a_schedule_is_taken_as_it_is) {
   RecordOptions options;
   options.schedule = Schedule{.skip_first = 10, .wait = 3, .warmup = 2, .active = 4, .repeat = 6};
-  const auto json = nlohmann::json::parse(attachment_text(attachment_for(options, kName, {}, "")));
+  const auto json = nlohmann::json::parse(attachment_text(attachment_for(options, kFile, {}, "")));
   EXPECT_EQ(json["schedule"].dump(), R"({"active":4,"repeat":6,"skip_first":10,"wait":3,"warmup":2})");
   EXPECT_EQ(capture_plan(options, "").steps->skipped, 15);
 }
@@ -61,7 +61,7 @@ TEST(ChosenEngine, seconds_are_no_steps) {
   options.seconds = 1.5;
   EXPECT_FALSE(capture_plan(options, "").steps);
   EXPECT_EQ(capture_plan(options, "").duration, std::chrono::milliseconds(1500));
-  EXPECT_EQ(nlohmann::json::parse(attachment_text(attachment_for(options, kName, {}, "")))["seconds"], 1.5);
+  EXPECT_EQ(nlohmann::json::parse(attachment_text(attachment_for(options, kFile, {}, "")))["seconds"], 1.5);
 }
 
 TEST(ChosenEngine, without_a_word_pytorchs_profiler_records_steps_or_else_time) {
@@ -69,9 +69,9 @@ TEST(ChosenEngine, without_a_word_pytorchs_profiler_records_steps_or_else_time) 
   EXPECT_TRUE(plan.steps && plan.duration);
 }
 
-TEST(ChosenEngine, pytorchs_profiler_writes_beside_the_output_where_it_can) {
-  EXPECT_EQ(kineto_log_file(kName, "/tmp/x"), "/runs/night.json");
-  EXPECT_EQ(kineto_log_file({"/a=b", "night", ".json"}, "/tmp/x"), "/tmp/x/trace.json");
+TEST(ChosenEngine, pytorchs_profiler_writes_where_our_adapter_does_if_it_can) {
+  EXPECT_EQ(kineto_log_file(kFile, "/tmp/x"), "/runs/.night.recording/night.json");
+  EXPECT_EQ(kineto_log_file("/a=b/night", "/tmp/x"), "/tmp/x/trace.json");
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ Result<ProcessOutcome> run_process(const RecordOptions& options, const WorkFolde
   const auto interruption = ProcessRun(pid, *endpoint, plan, is_trace, say).wait();
   if (!interruption) return std::unexpected(interruption.error());
   take_files(*given, owner.user, work.path());
-  ProcessOutcome outcome{*interruption, kept_files(gathered(work.path(), kStem, {}))};
+  ProcessOutcome outcome{*interruption, kept_files(gathered(work.path(), kStem))};
   if (outcome.files.empty() && outcome.interruption == 0)
     return failure(fmt::format("process {} ended before its trace was complete", pid));
   return outcome;

@@ -12,6 +12,8 @@
 
 #include "capture/run/attachment.h"
 #include "capture/run/engine.h"
+#include "capture/run/file_move.h"
+#include "capture/run/live_folder.h"
 #include "capture/run/process_run.h"
 #include "capture/run/timed_steps.h"
 #include "formats/write_trace.h"
@@ -28,30 +30,45 @@ std::string stem_of_now(const std::vector<std::string>& command) {
   return default_stem(command, now);
 }
 
-Result<OutputName> free_output_name(const RecordOptions& options, Engine engine) {
+// A name that no other recording has, and what keeps it for us.
+struct Reservation {
+  OutputName name;
+  LiveFolder live;
+
+  // Where processes write, with their pids put behind it.
+  fs::path file() const { return live.path() / name.stem; }
+};
+
+Result<Reservation> reserved_name(const RecordOptions& options, Engine engine, const Say& say) {
+  constexpr int kMostInOneSecond = 1000;
   const std::string stem = options.pid ? fmt::format("telltale_{}", *options.pid) : stem_of_now(options.command);
   auto name = output_name(options.output, stem, engine == Engine::kTelltale ? ".tell" : ".json");
-  std::error_code error;
-  if (name && !options.may_overwrite && fs::exists(name->path(), error))
-    return failure("the file exists; choose another name with -o, or overwrite it with --force", name->path());
-  if (name && name->path().string().find('%') != std::string::npos)
+  if (!name) return std::unexpected(name.error());
+  if (name->path().string().find('%') != std::string::npos)
     return failure("the path of a recording must not contain %", name->path());
-  return name;
+  // Others that began in the same second have the same name in mind.
+  const bool is_ours_to_choose = !options.pid && name->stem == stem;
+  for (int number = 2;; ++number) {
+    auto live = LiveFolder::reserve(name->folder, name->stem);
+    if (!live) return std::unexpected(live.error());
+    std::error_code error;
+    const bool is_there = !options.may_overwrite && fs::exists(name->path(), error);
+    if (*live && !is_there) {
+      if (!(*live)->put_aside().empty())
+        say("a recording of that name was killed; what it had written is in " + shown((*live)->put_aside()));
+      return Reservation{*std::move(name), *std::move(*live)};
+    }
+    if (!is_ours_to_choose || number > kMostInOneSecond)
+      return *live ? failure("the file exists; choose another name with -o, or overwrite it with --force", name->path())
+                   : failure("another telltale record writes to it; choose another name with -o", name->path());
+    name->stem = fmt::format("{}-{}", stem, number);
+  }
 }
 
 Error no_work_folder() { return {"cannot create a temporary folder in /tmp, /dev/shm or /var/tmp", {}, {}}; }
 
 bool ends_like(const fs::path& path, const std::string& extension) {
   return path.string().ends_with(extension) || (extension == ".json" && path.string().ends_with(".json.tmp"));
-}
-
-bool moved(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  fs::rename(from, to, error);
-  if (!error) return true;
-  if (!fs::copy_file(from, to, fs::copy_options::overwrite_existing, error)) return false;
-  fs::remove(from, error);
-  return true;
 }
 
 // Gives recordings their names, in another format where the name asks for it, and finds the best of them.
@@ -100,21 +117,23 @@ class Delivery {
   void deliver(Recording& recording, const std::shared_ptr<const Trace>& trace, const fs::path& target) const {
     if (recording.path == target) return;
     if (ends_like(recording.path, name_.extension)) {
-      if (moved(recording.path, target)) {
-        recording.path = target;
-      } else {
-        caller_.say(fmt::format("cannot write {}; the recording is in {}", shown(target), shown(recording.path)));
-      }
+      if (const auto moved = move_file(recording.path, target, existing()); !moved)
+        return caller_.say(to_string(moved.error()) + "; the recording is in " + shown(recording.path));
+      recording.path = target;
       return;
     }
     if (!trace) return;
     WriteOptions writing;
-    writing.existing = PendingFile::Existing::kReplace;
+    writing.existing = existing();
     const auto written = write_trace(*trace, *format_of_file(target.string()), target, writing);
     if (!written) return caller_.say(to_string(written.error()));
     std::error_code error;
     fs::remove(recording.path, error);
     recording.path = target;
+  }
+
+  PendingFile::Existing existing() const {
+    return options_.may_overwrite ? PendingFile::Existing::kReplace : PendingFile::Existing::kRefuse;
   }
 
   // Who ran operators before those who only started others, as launchers do; rank 0 before the others; else whoever did
@@ -137,14 +156,14 @@ Result<Recorded> record_command(const RecordOptions& options, const Caller& call
     return failure(choice.why_not_telltale);
   if (options.stops_command && choice.engine == Engine::kTelltale && !schedule_of(options) && !options.seconds)
     return failure("--stop-when-recorded needs --steps, --seconds or --active: without them the whole run is recorded");
-  const auto name = free_output_name(options, choice.engine);
-  if (!name) return std::unexpected(name.error());
+  const auto reserved = reserved_name(options, choice.engine, caller.say);
+  if (!reserved) return std::unexpected(reserved.error());
   const WorkFolder work;
   if (work.path().empty()) return std::unexpected(no_work_folder());
   if (!choice.why_not_telltale.empty())
     caller.say(choice.why_not_telltale + "; PyTorch's own profiler records instead");
 
-  const auto outcome = run_command(options, choice, *name, work, caller.say);
+  const auto outcome = run_command(options, choice, reserved->file(), work, caller.say);
   Recorded recorded;
   if (!outcome) {
     caller.say(outcome.error().sentence);
@@ -158,20 +177,20 @@ Result<Recorded> record_command(const RecordOptions& options, const Caller& call
   if (outcome->files.empty()) caller.say(outcome->why_nothing);
   for (const RecordedFile& file : outcome->files)
     if (file.path.extension() == ".json") add_timed_steps(file.path, work.text_of_mark(Mark::kSteps, file.pid));
-  Delivery(*name, options, caller).deliver_all(outcome->files, recorded);
+  Delivery(reserved->name, options, caller).deliver_all(outcome->files, recorded);
   return recorded;
 }
 
 Result<Recorded> record_process(const RecordOptions& options, const Caller& caller) {
-  const auto name = free_output_name(options, Engine::kKineto);
-  if (!name) return std::unexpected(name.error());
+  const auto reserved = reserved_name(options, Engine::kKineto, caller.say);
+  if (!reserved) return std::unexpected(reserved.error());
   const WorkFolder work;
   if (work.path().empty()) return std::unexpected(no_work_folder());
   const auto outcome = run_process(options, work, caller.say);
   if (!outcome) return std::unexpected(outcome.error());
   Recorded recorded;
   recorded.exit_code = outcome->interruption == 0 ? 0 : 128 + outcome->interruption;
-  Delivery(*name, options, caller).deliver_all(outcome->files, recorded);
+  Delivery(reserved->name, options, caller).deliver_all(outcome->files, recorded);
   return recorded;
 }
 

@@ -111,25 +111,15 @@ std::optional<RecordedFile> recognized(const fs::path& path, const std::string& 
   return file;
 }
 
-EarlierFiles earlier_files(const fs::path& folder, const std::string& stem) {
-  EarlierFiles files;
+std::vector<RecordedFile> gathered(const fs::path& folder, const std::string& stem) {
+  std::vector<RecordedFile> files;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    auto file = recognized(entry->path(), stem);
     std::error_code unknown;
-    if (recognized(entry->path(), stem)) files.emplace(entry->path(), fs::last_write_time(entry->path(), unknown));
-  }
-  return files;
-}
-
-std::vector<RecordedFile> gathered(const fs::path& folder, const std::string& stem, const EarlierFiles& earlier) {
-  std::vector<RecordedFile> files;
-  for (const auto& [path, time] : earlier_files(folder, stem)) {
-    const auto before = earlier.find(path);
-    if (before != earlier.end() && before->second == time) continue;
-    RecordedFile file = *recognized(path, stem);
-    std::error_code unknown;
-    file.is_empty = fs::file_size(path, unknown) == 0 || (file.is_cut_off && !has_operators(path.string()));
-    files.push_back(std::move(file));
+    if (!file || !entry->is_regular_file(unknown)) continue;
+    file->is_empty = fs::file_size(file->path, unknown) == 0 || (file->is_cut_off && !has_operators(file->path));
+    files.push_back(std::move(*file));
   }
   std::ranges::sort(files, {}, [](const RecordedFile& file) { return std::pair(file.pid, file.cycle); });
   return files;

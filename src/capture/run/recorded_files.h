@@ -6,7 +6,6 @@
 
 #include <ctime>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,14 +47,8 @@ struct RecordedFile {
 // What a file in the recording's folder is, by its name; nothing when it is none of this recording's.
 std::optional<RecordedFile> recognized(const std::filesystem::path& path, const std::string& stem);
 
-// What an earlier recording of that name has left in a folder, with the times of its files.
-using EarlierFiles = std::map<std::filesystem::path, std::filesystem::file_time_type>;
-EarlierFiles earlier_files(const std::filesystem::path& folder, const std::string& stem);
-
-// All files of the recording in a folder, in the order of their processes; not those that were there before and are as
-// they were.
-std::vector<RecordedFile> gathered(const std::filesystem::path& folder, const std::string& stem,
-                                   const EarlierFiles& earlier);
+// All files of a recording in a folder that only it writes to, in the order of their processes.
+std::vector<RecordedFile> gathered(const std::filesystem::path& folder, const std::string& stem);
 
 // Whether a recording of our adapter's has been closed.
 bool is_complete(const std::filesystem::path& recording);

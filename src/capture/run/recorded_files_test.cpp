@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <fstream>
 
 namespace telltale::capture {
@@ -30,7 +29,7 @@ class RecordedFiles : public testing::Test {
   void write(const std::string& name, const std::string& text = "\"cpu_op\"") const {
     std::ofstream(folder_ / name) << text;
   }
-  std::vector<RecordedFile> all() const { return gathered(folder_, "run", {}); }
+  std::vector<RecordedFile> all() const { return gathered(folder_, "run"); }
 
   fs::path folder_;
 };
@@ -93,17 +92,6 @@ TEST_F(RecordedFiles, keeps_one_file_a_process_and_cycle) {
   EXPECT_FALSE(fs::exists(folder_ / "run_10.json.tmp"));
   EXPECT_FALSE(fs::exists(folder_ / "run_11.json.tmp"));
   EXPECT_TRUE(fs::exists(folder_ / "other_1.tell"));
-}
-
-TEST_F(RecordedFiles, leaves_files_of_earlier_recordings_alone) {
-  write("run_12.tell");
-  const EarlierFiles earlier = earlier_files(folder_, "run");
-  EXPECT_TRUE(gathered(folder_, "run", earlier).empty());
-  write("run_13.tell");
-  EXPECT_EQ(gathered(folder_, "run", earlier).size(), 1u);
-  // A process may have had that pid before.
-  fs::last_write_time(folder_ / "run_12.tell", fs::last_write_time(folder_ / "run_12.tell") + std::chrono::seconds(1));
-  EXPECT_EQ(gathered(folder_, "run", earlier).size(), 2u);
 }
 
 }  // namespace
