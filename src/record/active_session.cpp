@@ -380,10 +380,17 @@ void ActiveSession::watch_signal() {
   struct sigaction action{};
   action.sa_handler = dump_on_signal;
   action.sa_flags = SA_RESTART;
-  sigaction(settings_.flight_signal, &action, &signal_before);
+  struct sigaction before{};
+  sigaction(settings_.flight_signal, &action, &before);
+  if (before.sa_handler != dump_on_signal) signal_before = before;  // else a parent's session left it to this process
 }
 
-void ActiveSession::unwatch_signal() { sigaction(settings_.flight_signal, &signal_before, nullptr); }
+// Unless the host has a handler of its own there by now.
+void ActiveSession::unwatch_signal() {
+  struct sigaction now{};
+  sigaction(settings_.flight_signal, nullptr, &now);
+  if (now.sa_handler == dump_on_signal) sigaction(settings_.flight_signal, &signal_before, nullptr);
+}
 
 void ActiveSession::get_statistics(telltale_statistics& statistics) {
   Lock lock(mutex_);
@@ -411,12 +418,13 @@ void ActiveSession::get_statistics(telltale_statistics& statistics) {
 void ActiveSession::reset_in_child() {
   mutex_.reset_in_child();
   const bool was_recorded = is_to_start_in_child() || (is_active() && is_recording(action_));
+  const bool must_record = was_recorded && settings_.records_in_child;
+  if (was_recorded && !must_record && settings_.flight_signal != 0) unwatch_signal();
   enter(Phase::kNone);
   is_in_tail_ = is_paused_ = false;
   ++turn_;
   ++forks_;
   action_ = TELLTALE_ACTION_NONE;
-  const bool must_record = was_recorded && settings_.records_in_child;
   is_to_start_in_child_.store(must_record, std::memory_order_release);
   __atomic_store_n(&telltale_recording, must_record ? 1u : 0u, __ATOMIC_RELEASE);
 }

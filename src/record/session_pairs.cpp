@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "record/step_times.h"
 #include "record/uninterrupted.h"
 
 namespace telltale::record {
@@ -76,7 +75,8 @@ void SessionPairs::describe(const Settings& settings, unsigned number, const Cal
   add("policy", name_of(settings.policy));
   add("mode", settings.flight_ns > 0 ? "flight" : "stream");
   add("cycle", number);
-  if (unrecorded_steps.text()[0] != '\0') add("unrecorded_steps", unrecorded_steps.text());
+  strcpy(steps_, unrecorded_steps.text());
+  if (steps_[0] != '\0') add("unrecorded_steps", steps_);
   add_metadata(names);
 }
 

@@ -8,6 +8,7 @@
 #include "record/mutex.h"
 #include "record/names.h"
 #include "record/settings.h"
+#include "record/step_times.h"
 #include "record/tell_file.h"
 
 namespace telltale::record {
@@ -31,6 +32,7 @@ class SessionPairs {
   char numbers_[kMaxNumbers][kNumberBytes] = {};
   std::size_t number_count_ = 0;
   char host_[256] = {};
+  char steps_[StepTimes::kTextBytes] = {};  // as they were, since the file may repeat what it says at any time
 };
 
 // What the user wants every file to say; see telltale_metadata() and telltale_name_process().

@@ -22,9 +22,10 @@ class StepTimes {
   // JSON, as src/trace/unrecorded_steps.h describes it; empty when there is none.
   const char* text() const { return text_; }
 
+  static constexpr std::size_t kTextBytes = 4000;  // a value of a session may have no more
+
  private:
   static constexpr std::size_t kMost = 64;
-  static constexpr std::size_t kTextBytes = 4000;  // a value of a session may have no more
 
   struct StepTime {
     std::int64_t number, took_ns;
