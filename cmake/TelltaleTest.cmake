@@ -1,7 +1,8 @@
-# telltale_test(NAME reader SOURCES a_test.cpp … [SEES base trace …] [LIBRARIES fmt::fmt …] [THREADS])
+# telltale_test(NAME reader SOURCES a_test.cpp … [SEES base trace …] [LIBRARIES fmt::fmt …] [THREADS] [ON_REQUEST])
 #
 # Declares one GoogleTest program telltale_<NAME>_test; each of its tests is a test of ctest's. With THREADS the
 # tests also run under the thread sanitizer: they carry the label "threads", and the target threaded_tests builds them.
+# With ON_REQUEST the program is built only when it is named, and ctest does not know it.
 add_custom_target(threaded_tests)
 
 # What is only a test is compiled with little optimization even in the release build: the oracle, full of templates, was
@@ -31,7 +32,7 @@ endfunction()
 # Declares what several test programs share: the static library telltale_<NAME>_testing.
 function(telltale_testing)
   cmake_parse_arguments(TESTING "" "NAME" "SOURCES;SEES" ${ARGN})
-  add_library(telltale_${TESTING_NAME}_testing STATIC ${TESTING_SOURCES})
+  add_library(telltale_${TESTING_NAME}_testing STATIC EXCLUDE_FROM_ALL ${TESTING_SOURCES})
   telltale_compile_as_test(telltale_${TESTING_NAME}_testing "${TESTING_SEES}" "")
 endfunction()
 
@@ -60,7 +61,7 @@ function(telltale_unite_tests target sources result)
 endfunction()
 
 function(telltale_test)
-  cmake_parse_arguments(TEST "THREADS" "NAME" "SOURCES;SEES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "THREADS;ON_REQUEST" "NAME" "SOURCES;SEES;LIBRARIES" ${ARGN})
   set(target "telltale_${TEST_NAME}_test")
 
   if(TELLTALE_UNITE_TESTS)
@@ -70,6 +71,10 @@ function(telltale_test)
   target_include_directories(${target} PRIVATE $<$<BOOL:${TELLTALE_UNITE_TESTS}>:${CMAKE_CURRENT_SOURCE_DIR}>)
   telltale_compile_as_test(${target} "${TEST_SEES}" "${TEST_LIBRARIES}")
 
+  if(TEST_ON_REQUEST)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
   set(labels)
   if(TEST_THREADS)
     set(labels PROPERTIES LABELS threads)

@@ -44,8 +44,9 @@ def calls_of(recorded, function, of_interest=None):
     name = re.compile(rf".*: {function}(_\d+)?")
     calls = sorted((span for span in recorded.python if name.fullmatch(span["name"])), key=lambda span: span["ts"])
     operators = sorted(recorded.operators, key=lambda span: span["ts"])
-    return [[span["name"] for span in operators if contains(call, span) and span["name"] in (of_interest or span["name"])]
-            for call in calls]
+    if of_interest:
+        operators = [span for span in operators if span["name"] in of_interest]
+    return [[span["name"] for span in operators if contains(call, span)] for call in calls]
 
 
 class TwoLayers(torch.nn.Module):
