@@ -43,17 +43,20 @@ int open_above_streams(const char* path, int flags) {
   return above;
 }
 
-int create(const char* path, int* file) {
-  *file = open_above_streams(path, kFlags | O_CREAT | O_EXCL);
-  if (*file < 0) return errno;
-  const int error = with_lock(*file);
-  if (error != 0) ::close(*file);
-  return error;
-}
-
 bool is_at(const char* path, dev_t device, ino_t inode) {
   struct stat status{};
   return lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == inode;
+}
+
+// EAGAIN when somebody replaced the file before it was locked.
+int create(const char* path, int* file) {
+  *file = open_above_streams(path, kFlags | O_CREAT | O_EXCL);
+  if (*file < 0) return errno;
+  struct stat status{};
+  int error = fstat(*file, &status) == 0 ? with_lock(*file) : errno;
+  if (error == EBUSY || (error == 0 && !is_at(path, status.st_dev, status.st_ino))) error = EAGAIN;
+  if (error != 0) ::close(*file);
+  return error;
 }
 
 // Empties a file whose name cannot be taken from it, as in a folder that we may not write to: only one that is ours and
@@ -92,6 +95,7 @@ int replace(const char* path, int* file) {
 int create_or_replace(const char* path, int* file) {
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     int error = create(path, file);
+    if (error == EAGAIN) continue;
     if (error != EEXIST) return error;
     error = replace(path, file);
     if (error != EEXIST && error != ENOENT && error != EAGAIN) return error;
@@ -137,8 +141,15 @@ int check_file(int file) {
   return status.st_nlink == 0 ? ESTALE : 0;
 }
 
-void close_file(int file) {
+void leave_file(int file) {
   if (check_file(file) != EBADF) ::close(file);
+}
+
+// A process that was forked without notice has the file open, too, and would keep it locked.
+void close_file(int file) {
+  if (check_file(file) == EBADF) return;
+  flock(file, LOCK_UN);
+  ::close(file);
 }
 
 void remove_file(const char* path) {
@@ -147,7 +158,8 @@ void remove_file(const char* path) {
 
 }  // namespace
 
-constinit const FileAccess kSystemFiles = {open_file, write_file, truncate_file, check_file, close_file, remove_file};
+constinit const FileAccess kSystemFiles = {open_file,  write_file, truncate_file, check_file,
+                                           close_file, leave_file, remove_file};
 constinit const FileAccess* file_access = &kSystemFiles;
 
 }  // namespace telltale::record

@@ -16,6 +16,8 @@ struct FileAccess {
   // ESTALE when the file has been deleted, EBADF when the descriptor is no longer the file we opened.
   int (*check)(int file);
   void (*close)(int file);
+  // Closes it in a forked child, and leaves it to the parent.
+  void (*leave)(int file);
   // Takes the name from the file that is open; not from another one that has got it since.
   void (*remove)(const char* path);
 };

@@ -211,7 +211,7 @@ void TellFile::remove(const char* path) {
 }
 
 void TellFile::leave_to_parent() {
-  if (file_ >= 0) file_access->close(file_);
+  if (file_ >= 0) file_access->leave(file_);
   file_ = -1;
   if (compressor_ != nullptr) parents_compressor_ = compressor_;
   compressor_ = nullptr;

@@ -36,8 +36,8 @@ int write_until_full(int file, const void* bytes, std::size_t size, std::uint64_
   return ENOSPC;
 }
 
-const record::FileAccess kFailing = {open_or_fail,       write_until_full,   kSystemFiles.truncate,
-                                     kSystemFiles.check, kSystemFiles.close, kSystemFiles.remove};
+const record::FileAccess kFailing = {open_or_fail,       write_until_full,   kSystemFiles.truncate, kSystemFiles.check,
+                                     kSystemFiles.close, kSystemFiles.leave, kSystemFiles.remove};
 
 class IoFailureTest : public RecordingTest {
  protected:
