@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -11,6 +10,7 @@
 
 #include "record/clock.h"
 #include "record/emit.h"
+#include "record/flight_signal.h"
 #include "record/process_hooks.h"
 #include "record/recorder_state.h"
 #include "record/step_times.h"
@@ -26,13 +26,6 @@ namespace {
 
 using tell::LossReason;
 
-constinit struct sigaction signal_before = {};
-
-void dump_on_signal(int /*signal*/) {
-  writer.ask_for_dump();
-  pool.wake_writer();
-}
-
 __attribute__((format(printf, 2, 3))) telltale_status fail(telltale_status status, const char* format, ...) {
   ThreadState* thread = current_thread != nullptr ? current_thread : new_thread();
   if (thread != nullptr) {
@@ -46,24 +39,11 @@ __attribute__((format(printf, 2, 3))) telltale_status fail(telltale_status statu
 
 bool is_recording(telltale_action action) { return action >= TELLTALE_ACTION_RECORD; }
 
-constinit telltale_site unrecorded_step = {.name = "UnrecordedStep", .kind = TELLTALE_KIND_ANNOTATION};
-
 // Of the steps timed after a cycle: enough of them, without making those wait long who wait for the file.
 constexpr std::size_t kLeastInTail = 6, kMostInTail = 21;
 constexpr std::int64_t kLongestTailNs = 2'000'000'000;
 
 }  // namespace
-
-void PausedSteps::emit_all() const {
-  for (std::size_t i = 0; i < count_; ++i) {
-    SpanRecord record{
-        {0, tell::RecordType::kSpan, 0, sizeof(SpanRecord) / kWordBytes}, spans_[i].start, spans_[i].duration};
-    emit(sizeof record, [&](unsigned char* at) {
-      record.head.site = number_of(&unrecorded_step);
-      store(at, record);
-    });
-  }
-}
 
 telltale_status ActiveSession::start(const telltale_options& options) {
   Lock lock(mutex_);
@@ -82,7 +62,7 @@ telltale_status ActiveSession::start(const telltale_options& options) {
   if (is_to_start_in_child_.exchange(false)) __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
   const telltale_status status = change_to(telltale_schedule_action(settings_.schedule_or_null(), 0));
   if (status != TELLTALE_STATUS_OK) enter(Phase::kNone);
-  if (status == TELLTALE_STATUS_OK && settings_.flight_signal != 0) watch_signal();
+  if (status == TELLTALE_STATUS_OK && settings_.flight_signal != 0) watch_flight_signal(settings_.flight_signal);
   begin_step();
   return status;
 }
@@ -260,7 +240,7 @@ telltale_status ActiveSession::stop(tell::EndReason reason) {
 
 void ActiveSession::finish(tell::EndReason reason) {
   ++turn_;
-  if (settings_.flight_signal != 0) unwatch_signal();
+  if (settings_.flight_signal != 0) unwatch_flight_signal(settings_.flight_signal);
   if (is_paused_) resume();
   const bool is_warming_up = action_ == TELLTALE_ACTION_WARMUP;
   const bool records = is_recording(action_) || is_in_tail_;
@@ -376,22 +356,6 @@ telltale_status ActiveSession::dump(const char* path) {
                     : fail(TELLTALE_STATUS_CANNOT_WRITE, "cannot write to %s: %s", target, why_not_written(error));
 }
 
-void ActiveSession::watch_signal() {
-  struct sigaction action{};
-  action.sa_handler = dump_on_signal;
-  action.sa_flags = SA_RESTART;
-  struct sigaction before{};
-  sigaction(settings_.flight_signal, &action, &before);
-  if (before.sa_handler != dump_on_signal) signal_before = before;  // else a parent's session left it to this process
-}
-
-// Unless the host has a handler of its own there by now.
-void ActiveSession::unwatch_signal() {
-  struct sigaction now{};
-  sigaction(settings_.flight_signal, nullptr, &now);
-  if (now.sa_handler == dump_on_signal) sigaction(settings_.flight_signal, &signal_before, nullptr);
-}
-
 void ActiveSession::get_statistics(telltale_statistics& statistics) {
   Lock lock(mutex_);
   const auto lost = [this](LossReason reason) { return lost_before_[static_cast<int>(reason)] + losses.count(reason); };
@@ -419,7 +383,7 @@ void ActiveSession::reset_in_child() {
   mutex_.reset_in_child();
   const bool was_recorded = is_to_start_in_child() || (is_active() && is_recording(action_));
   const bool must_record = was_recorded && settings_.records_in_child;
-  if (was_recorded && !must_record && settings_.flight_signal != 0) unwatch_signal();
+  if (was_recorded && !must_record && settings_.flight_signal != 0) unwatch_flight_signal(settings_.flight_signal);
   enter(Phase::kNone);
   is_in_tail_ = is_paused_ = false;
   ++turn_;
@@ -457,43 +421,3 @@ bool ActiveSession::start_in_child() {
 }
 
 }  // namespace telltale::record
-
-using telltale::record::current_thread;
-using telltale::record::session_here;
-
-extern "C" {
-
-telltale_status telltale_start(const telltale_options* options) {
-  if (options != nullptr) return session_here().start(*options);
-  telltale_options defaults;
-  telltale_default_options(&defaults, sizeof defaults);
-  return session_here().start(defaults);
-}
-telltale_status telltale_stop(void) { return session_here().stop(telltale::tell::EndReason::kStopped); }
-telltale_status telltale_step(void) { return session_here().step(); }
-telltale_fork telltale_set_fork_mode(telltale_fork mode) { return session_here().set_fork_mode(mode); }
-telltale_status telltale_flush(void) { return session_here().flush(); }
-telltale_status telltale_dump(const char* path) { return session_here().dump(path); }
-
-void telltale_get_statistics(telltale_statistics* statistics, std::size_t size) {
-  telltale_statistics all{};
-  session_here().get_statistics(all);
-  std::memcpy(statistics, &all, size < sizeof all ? size : sizeof all);
-}
-
-const char* telltale_error_text(void) { return current_thread != nullptr ? current_thread->error : ""; }
-
-#define TELLTALE_TEXT_OF(number) #number
-#define TELLTALE_DOTTED(major, minor, patch) \
-  TELLTALE_TEXT_OF(major) "." TELLTALE_TEXT_OF(minor) "." TELLTALE_TEXT_OF(patch)
-const char* telltale_version(void) {
-  return TELLTALE_DOTTED(TELLTALE_VERSION_MAJOR, TELLTALE_VERSION_MINOR, TELLTALE_VERSION_PATCH);
-}
-
-void telltale_metadata(const char* key, const char* value) {
-  using namespace telltale::record;
-  if (!set_metadata(key, value, names)) losses.add(telltale::tell::LossReason::kNameNotKept, 1);
-}
-void telltale_name_process(const char* name) { telltale::record::set_process_name(name, telltale::record::names); }
-
-}  // extern "C"

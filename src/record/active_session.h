@@ -11,28 +11,11 @@
 
 #include "record/mutex.h"
 #include "record/pause_plan.h"
+#include "record/paused_steps.h"
 #include "record/settings.h"
 #include "tell/layout.h"
 
 namespace telltale::record {
-
-// The steps of the pause that goes on.
-class PausedSteps {
- public:
-  void add(std::uint64_t start, std::uint64_t duration) {
-    if (count_ < PausePlan::kLongestPause) spans_[count_++] = {start, duration};
-  }
-  void clear() { count_ = 0; }
-  // Records them, as annotations.
-  void emit_all() const;
-
- private:
-  struct Span {
-    std::uint64_t start, duration;  // ticks
-  };
-  Span spans_[PausePlan::kLongestPause] = {};
-  std::size_t count_ = 0;
-};
 
 class ActiveSession {
  public:
@@ -78,8 +61,6 @@ class ActiveSession {
   bool is_tail_over(telltale_action next) const;
   telltale_status change_to(telltale_action next);
   void tell_losses();
-  void watch_signal();
-  void unwatch_signal();
 
   Mutex mutex_;
   Condition has_ended_;
