@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -65,10 +66,8 @@ class PrivateFolder:
 
 
 def _make(folder: Path | str, inside: int | None = None) -> None:
-    try:
+    with contextlib.suppress(FileExistsError):
         os.mkdir(folder, 0o700, dir_fd=inside)
-    except FileExistsError:
-        pass
 
 
 def _opened(path: Path, descriptor: int) -> PrivateFolder:
