@@ -10,6 +10,21 @@
  * nothing is recorded, a scope is a load and a branch. With TELLTALE_DISABLED defined, the macros of telltale.hpp
  * compile to nothing.
  *
+ * Signals: a handler may call what is marked "signal" wherever it comes, in the middle of any function of the recorder
+ * too. None of these allocates, changes errno, or waits for something that the interrupted thread has. What a handler
+ * emits while its thread is in the middle of a record is dropped: the function returns TELLTALE_STATUS_OK, and
+ * `dropped_in_signal` counts it. While the recorder changes what handlers need, the signals of the thread wait, for
+ * microseconds, or for as long as a file takes to open. Faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS) do
+ * not wait: what their handlers emit there, and what functions given to pthread_atfork() emit, is dropped and counted
+ * the same way when it has a new site or needs a new buffer; telltale_make_site(), telltale_intern() and
+ * telltale_make_track() return what they return when there is no room. A handler that longjmp()s out of the recorder
+ * leaves its thread without records. The thread of on_ready has all signals but faults blocked.
+ *
+ * Forks: a child never writes to its parent's file, however it came to be (fork, vfork, clone, posix_spawn). A handler
+ * may fork wherever the C library lets it, and its child may return, unless it handles a fault.
+ *
+ * Unloading: once it has recorded, a library that contains the recorder stays loaded after dlclose().
+ *
  * Names: functions and types begin with telltale_, macros with TELLTALE_, and enumerators with the name of their type.
  *
  * Return values: a telltale_status says whether a function did what it was asked for; TELLTALE_STATUS_OK is 0. For
@@ -125,11 +140,11 @@ typedef struct telltale_site {
 #define TELLTALE_SITE(name) TELLTALE_SITE_OF_KIND(name, TELLTALE_KIND_SCOPE)
 
 /* A site for a name that is only known at run time. Equal descriptions give the same site, which lives for ever. Never
- * null: those for which the memory limit has no room share the name "(too many names)". */
+ * null: those for which the memory limit has no room share the name "(too many names)". (signal) */
 TELLTALE_API telltale_site* telltale_make_site(const telltale_site* description);
 
 /* A number for a text, for fields of the type TELLTALE_FIELD_TYPE_NAME and telltale_allocation's pools. Equal texts
- * give the same number; 0 is the empty text, and each for which the memory limit has no room. */
+ * give the same number; 0 is the empty text, and each for which the memory limit has no room. (signal) */
 TELLTALE_API uint32_t telltale_intern(const char* text);
 
 /* Not 0 while something is recorded. */
@@ -229,7 +244,8 @@ typedef struct telltale_track {
   int64_t native_id; /* a stream's number */
 } telltale_track;
 
-/* A line of time besides the threads: a GPU's stream, a network link. Lives for ever. 0 when there is no room. */
+/* A line of time besides the threads: a GPU's stream, a network link. Lives for ever. 0 when there is no room.
+ * (signal) */
 TELLTALE_API uint32_t telltale_make_track(const telltale_track* description);
 
 /* A span on that track. Equal correlations tie a kernel to the call that launched it; 0: none. (signal) */
@@ -338,7 +354,7 @@ typedef struct telltale_statistics {
   uint64_t dropped;  /* the sum of the next five, and of dropped_held_up */
   uint64_t dropped_newest;
   uint64_t dropped_oldest;
-  uint64_t dropped_in_signal;
+  uint64_t dropped_in_signal; /* emitted in the middle of the recorder: see "Signals" above */
   uint64_t dropped_write_failed;
   uint64_t dropped_too_large;
   uint64_t aged_out; /* left the flight recorder's window unwritten; not a loss */

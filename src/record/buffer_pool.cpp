@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "record/clock.h"
 #include "record/pages.h"
@@ -25,6 +26,9 @@ std::size_t buffer_size_for(std::size_t memory_limit) {
   while (size > kSmallestBuffer && memory_limit / size < kBuffersWanted) size /= 2;
   return size;
 }
+
+// Its number may belong to another one by now, and it is found later.
+bool is_gone(const ThreadState& thread) { return syscall(SYS_tgkill, getpid(), thread.tid, 0) != 0 && errno == ESRCH; }
 
 }  // namespace
 
@@ -193,7 +197,7 @@ Buffer* BufferPool::awaited_or_null(UninterruptedLock& lock) {
   return buffer;
 }
 
-ThreadState* BufferPool::add_thread(std::uint32_t track, std::uint32_t name) {
+ThreadState* BufferPool::add_thread(std::uint32_t track, std::uint32_t name, bool tells_of_its_end) {
   const UninterruptedLock lock(mutex_);
   if (!lock.is_held() || current_thread != nullptr) return current_thread;
   if (region_ == nullptr) recycle_exited();
@@ -212,6 +216,7 @@ ThreadState* BufferPool::add_thread(std::uint32_t track, std::uint32_t name) {
   thread->track = track;
   thread->name.store(name, std::memory_order_relaxed);
   thread->tid = static_cast<pid_t>(syscall(SYS_gettid));
+  thread->tells_of_its_end = tells_of_its_end;
   thread->next = threads_;
   threads_ = thread;
   current_thread = thread;
@@ -233,6 +238,10 @@ void BufferPool::remove_thread(ThreadState& thread) {
   const UninterruptedLock lock(mutex_);
   if (!lock.is_held()) return;
   current_thread = nullptr;
+  note_end(thread);
+}
+
+void BufferPool::note_end(ThreadState& thread) {
   detach(thread);
   thread.depth.store(0, std::memory_order_relaxed);
   thread.busy.store(0, std::memory_order_release);  // it may have been canceled inside
@@ -243,6 +252,7 @@ void BufferPool::recycle_exited() {
   ThreadState** link = &threads_;
   while (*link != nullptr) {
     ThreadState* thread = *link;
+    if (!thread->has_exited && !thread->tells_of_its_end && is_gone(*thread)) note_end(*thread);
     if (thread->has_exited && thread->buffers == 0 && thread != pinned_thread_) {
       *link = thread->next;
       thread->next = free_states_;

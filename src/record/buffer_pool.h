@@ -46,7 +46,7 @@ class BufferPool {
 
   // The calling thread begins: sets current_thread, unless a signal handler has done so already. Null without memory,
   // or where a handler of faults interrupted this.
-  ThreadState* add_thread(std::uint32_t track, std::uint32_t name);
+  ThreadState* add_thread(std::uint32_t track, std::uint32_t name, bool tells_of_its_end);
   // One ends.
   void remove_thread(ThreadState& thread);
 
@@ -124,6 +124,7 @@ class BufferPool {
   Buffer* awaited_or_null(UninterruptedLock& lock);
   void attach(Buffer& buffer, ThreadState& thread);
   void detach(ThreadState& thread);
+  void note_end(ThreadState& thread);
   void recycle_exited();
   ThreadState* fresh_state_or_null();
   void unmap_region();

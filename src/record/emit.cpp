@@ -23,7 +23,7 @@ ThreadState* new_thread() {
   const int errno_before = errno;
   char name[17] = {};
   prctl(PR_GET_NAME, name);
-  ThreadState* thread = pool.add_thread(names.next_track_number(), names.intern(name));
+  ThreadState* thread = pool.add_thread(names.next_track_number(), names.intern(name), can_watch_for_thread_exit());
   if (thread != nullptr) watch_for_thread_exit(*thread);
   errno = errno_before;
   return thread;

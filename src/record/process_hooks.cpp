@@ -24,6 +24,8 @@ namespace {
 
 constexpr const char* kPathVariable = "TELLTALE_RECORD";
 
+constexpr pthread_key_t kKeysWithoutMemory = 32;  // of the C library
+
 constinit pthread_once_t once = PTHREAD_ONCE_INIT;
 constinit pthread_key_t exit_key = 0;
 constinit bool has_exit_key = false;
@@ -108,6 +110,11 @@ void prepare_process() {
   prepare_barrier();
   prepare_identity();
   has_exit_key = pthread_key_create(&exit_key, on_thread_exit) == 0;
+  // A value of a later key takes memory, which a signal handler must not allocate.
+  if (has_exit_key && exit_key >= kKeysWithoutMemory) {
+    has_exit_key = false;
+    pthread_key_delete(exit_key);
+  }
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
@@ -154,6 +161,8 @@ ActiveSession& session_here() {
   make_ready();
   return session;
 }
+
+bool can_watch_for_thread_exit() { return has_exit_key; }
 
 void watch_for_thread_exit(ThreadState& thread) {
   if (has_exit_key) pthread_setspecific(exit_key, &thread);

@@ -6,7 +6,8 @@
 
 namespace telltale::record {
 
-// Its buffer goes to the writer when the calling thread ends.
+// Its buffer goes to the writer when the calling thread ends, where that can be watched for. Signal-safe.
+bool can_watch_for_thread_exit();
 void watch_for_thread_exit(ThreadState& thread);
 
 // Whether the calling thread has been through its end: what signal handlers still emit on it finds no thread.

@@ -40,6 +40,7 @@ struct alignas(64) ThreadState {
   pid_t tid;
   std::uint32_t buffers;  // of this thread's, anywhere: when it is gone, its state can go with the last one
   bool has_exited;
+  bool tells_of_its_end;  // else somebody has to look whether it is still there
   // Records in its buffer that were dropped to make room for its own, until they are counted.
   std::atomic<const unsigned char*> uncounted;
   const unsigned char* uncounted_end;

@@ -1,6 +1,7 @@
 // Libraries that come and go, and what they bring along.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -69,6 +70,26 @@ TEST_F(LibrariesTest, one_that_never_recorded_is_unloaded_for_good) {
       EXPECT_TRUE(wait_for(child).exited_with(0));
     }
   });
+}
+
+// The C library keeps the values of later keys in memory that it allocates, which no signal handler may do: the
+// recorder of a library that came late looks after its threads itself.
+TEST_F(LibrariesTest, one_that_comes_after_many_others_notes_the_ends_of_threads) {
+  constexpr int kOthers = 40, kThreads = 2000;
+  expect_success_in_child([&] {
+    for (int i = 0; i < kOthers; ++i) {
+      pthread_key_t key{};
+      ASSERT_EQ(pthread_key_create(&key, nullptr), 0);
+    }
+    void* library = dlopen(STATIC_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr) << dlerror();
+    ASSERT_EQ(reinterpret_cast<Start>(dlsym(library, "plugin_start"))(path().c_str()), 0);
+    const auto work = reinterpret_cast<Work>(dlsym(library, "plugin_work"));
+    for (int i = 0; i < kThreads; ++i) std::thread(work).join();
+  });
+  const Trace trace = read_recording(path());
+  EXPECT_EQ(count_of(trace, "plugin work") + dropped(trace), kThreads);
+  EXPECT_LT(dropped(trace), kThreads / 2) << "more threads than fit into memory at once";
 }
 
 TEST_F(LibrariesTest, large_thread_local_variables_leave_the_writer_its_stack) {
