@@ -140,9 +140,15 @@ void Writer::tell_what_is_new() {
 }
 
 void Writer::write_full_buffers() {
-  while (Buffer* buffer = pool.pop_full()) {
+  // Threads that come and go fill the queue as fast as it empties; what is known of those that are gone makes room for
+  // others meanwhile.
+  constexpr int kBetweenRecycling = 32;
+  for (int count = 1; Buffer* buffer = pool.pop_full(); ++count) {
     write(*buffer, buffer->written, buffer->end, 0);
     pool.release(buffer);
+    if (count % kBetweenRecycling != 0) continue;
+    file_.commit();
+    pool.recycle();
   }
 }
 
