@@ -9,6 +9,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "base/text_encoding.h"
 #include "report/text_width.h"
 
 namespace telltale::cli {
@@ -57,13 +58,15 @@ Result<ExitCode> print_data(std::string_view text) {
   std::string shown;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1);
-    shown += printable(text.substr(0, end + 1));
+    shown += printable(repaired_utf8(text.substr(0, end + 1)));
     if (text[end] == '\n') shown.back() = '\n';
     text.remove_prefix(end + 1);
   }
   return print(shown);
 }
 
-void say(const std::string& sentence) { std::cerr << "telltale: " + printable(sentence) + '\n' << std::flush; }
+void say(const std::string& sentence) {
+  std::cerr << "telltale: " + printable(repaired_utf8(sentence)) + '\n' << std::flush;
+}
 
 }  // namespace telltale::cli

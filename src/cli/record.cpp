@@ -12,6 +12,7 @@
 #include "answers/analyze.h"
 #include "answers/source.h"
 #include "base/amounts.h"
+#include "base/text_encoding.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/size_text.h"
@@ -72,7 +73,7 @@ std::string line_of(const Recording& recording) {
     line += fmt::format(", {} in {}", counted(static_cast<double>(recording.events), "event"),
                         format_time(recording.duration));
   if (recording.events > 0 && recording.operators == 0) line += ", no operators";
-  return printable(line) + (recording.file.is_cut_off ? ", cut off" : "");
+  return printable(repaired_utf8(line)) + (recording.file.is_cut_off ? ", cut off" : "");
 }
 
 void say_where(const Recorded& recorded) {

@@ -65,6 +65,19 @@ class TheCommand(RecordTest):
         self.assertIn("nothing was recorded: no process asked for work", done.stderr)
         self.assertEqual(self.files(), [])
 
+    def test_a_path_that_is_no_text_is_refused_with_a_sentence(self):
+        folder = os.fsencode(self.folder) + b"/f\xff"
+        os.mkdir(folder)
+        done = self.record(*KINETO, "-o", os.fsdecode(folder), "--", "echo", "hello")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("the path of a recording must be UTF-8; choose another one with -o", done.stderr)
+
+    def test_a_path_of_several_lines_is_a_path(self):
+        folder = self.folder / "two\nlines"
+        folder.mkdir()
+        done = self.record(*KINETO, "-o", folder, "--", "echo", "hello")
+        self.assertEqual((done.returncode, done.stdout), (0, "hello\n"), done.stderr)
+
     def test_nothing_is_left_in_the_temporary_folder(self):
         done = self.record(*KINETO, "--", "sh", "-c", "echo $KINETO_IPC_SOCKET_DIR")
         folder = done.stdout.strip()

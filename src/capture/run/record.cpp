@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text_encoding.h"
 #include "capture/run/attachment.h"
 #include "capture/run/engine.h"
 #include "capture/run/file_move.h"
@@ -46,6 +47,9 @@ Result<Reservation> reserved_name(const RecordOptions& options, Engine engine, c
   if (!name) return std::unexpected(name.error());
   if (name->path().string().find('%') != std::string::npos)
     return failure("the path of a recording must not contain %", name->path());
+  // Processes are told of it as JSON.
+  if (!is_utf8(name->path().string()))
+    return failure("the path of a recording must be UTF-8; choose another one with -o", name->path());
   // Others that began in the same second have the same name in mind.
   const bool is_ours_to_choose = !options.pid && name->stem == stem;
   for (int number = 2;; ++number) {
