@@ -2,6 +2,7 @@
 import gzip
 import os
 import socket
+import struct
 import sys
 import time
 from pathlib import Path
@@ -117,6 +118,8 @@ if "BECOME" in os.environ:
     os.setgid(int(os.environ["BECOME"]))
     os.setuid(int(os.environ["BECOME"]))
 print("ready", flush=True)
+while not os.path.exists(os.environ.get("AFTER", "/")):
+    time.sleep(0.01)
 sys.argv = ["client", *sys.argv[2:]]
 while True:
     try:
@@ -167,6 +170,24 @@ while True:
         self.assertEqual(done.returncode, 2)
         self.assertIn("is not a socket of yours", done.stderr)
         self.assertEqual((sockets / "dynolog").read_text(), "precious")
+
+    def test_who_asks_in_its_name_gets_no_answer(self):
+        sockets, word = self.folder / "s", self.folder / "word"
+        sockets.mkdir()
+        process = self.waiting_client(KINETO_IPC_SOCKET_DIR=sockets, AFTER=word)
+        recording = self.start(PROGRAM, "record", "--pid", process.pid, "--seconds", 1, "-o", self.runs / "run.json",
+                               stdout=-1, stderr=-1)
+        self.assertIn("waiting for process", recording.stderr.readline())
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as spoofer:
+            spoofer.bind(str(sockets / "spoofer"))
+            payload = struct.pack("=iiqi", 3, 1, 0, process.pid)
+            spoofer.sendto(struct.pack("=Q32s", len(payload), b"req") + payload, str(sockets / "dynolog"))
+            word.touch()  # datagrams are answered in their order: the process asks after that
+            said = recording.communicate(timeout=PATIENCE)[1]
+            self.assertEqual(recording.returncode, 0, said)
+            with self.assertRaises(BlockingIOError):
+                spoofer.recv(4096, socket.MSG_DONTWAIT)
+        self.assertEqual((self.runs / "run.json").read_bytes(), self.trace.read_bytes())
 
     def test_of_another_user_gives_its_trace_to_root(self):
         if os.geteuid() != 0:
