@@ -44,7 +44,7 @@ std::int64_t resident_kilobytes() {
 
 TEST_F(MemoryLimitTest, bounds_the_names_of_sites) {
   run_alone([&] {
-    constexpr int kNames = 20'000;
+    constexpr int kNames = 3000;
     telltale_options options = this->options();
     options.memory_limit = kSmallLimit;
     options.policy = TELLTALE_POLICY_BLOCK;
@@ -58,8 +58,8 @@ TEST_F(MemoryLimitTest, bounds_the_names_of_sites) {
       fmt::format_to(name.data(), "{:05}", i);
       EXPECT_EQ(telltale_instant(telltale_make_site(&description), nullptr), TELLTALE_STATUS_OK);
     }
-    // All of them would take 320 MB.
-    EXPECT_LT(resident_kilobytes() - before, 64 << 10);
+    // All of them would take 48 MB.
+    EXPECT_LT(resident_kilobytes() - before, 32 << 10);
     EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
     const telltale_statistics counts = statistics();
     EXPECT_EQ(counts.recorded, static_cast<std::uint64_t>(kNames));
