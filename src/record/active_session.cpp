@@ -13,6 +13,7 @@
 #include "record/flight_signal.h"
 #include "record/process_hooks.h"
 #include "record/recorder_state.h"
+#include "record/standard_error.h"
 #include "record/step_times.h"
 #include "record/thread_state.h"
 #include "record/uninterrupted.h"
@@ -55,6 +56,7 @@ telltale_status ActiveSession::start(const telltale_options& options) {
   if (const char* problem = take_options(options, settings_))
     return fail(TELLTALE_STATUS_BAD_OPTIONS, "nothing is recorded: %s", problem);
   settings_.began = ticks_now();
+  remember_standard_error();
   forget_last_session();
   enter(Phase::kActive);
   ++turn_;
@@ -202,7 +204,7 @@ void ActiveSession::tell_losses() {
   const auto tell = [this](LossReason reason, std::uint64_t events) {
     char sentence[kMaxPath + 256];
     if (loss_sentence({reason, events, path_, settings_.memory_limit, writer.error()}, sentence, sizeof sentence))
-      dprintf(STDERR_FILENO, "telltale: %s\n", sentence);
+      say(sentence);
   };
   tell(LossReason::kWriteFailed, losses.count(LossReason::kWriteFailed));
   tell(LossReason::kNewestDropped, losses.count(LossReason::kNewestDropped) + losses.count(LossReason::kOldestDropped));
@@ -210,9 +212,12 @@ void ActiveSession::tell_losses() {
   for (const LossReason reason :
        {LossReason::kTooLarge, LossReason::kGivenUp, LossReason::kValueCut, LossReason::kNameNotKept})
     tell(reason, losses.count(reason));
-  if (!writer.is_file_whole() && losses.count(LossReason::kWriteFailed) == 0)
-    dprintf(STDERR_FILENO, "telltale: the end of %s could not be written: %s\n", path_,
-            why_not_written(writer.error()));
+  if (!writer.is_file_whole() && losses.count(LossReason::kWriteFailed) == 0) {
+    char sentence[kMaxPath + 256];
+    snprintf(sentence, sizeof sentence, "the end of %s could not be written: %s", path_,
+             why_not_written(writer.error()));
+    say(sentence);
+  }
 }
 
 telltale_status ActiveSession::stop(tell::EndReason reason) {

@@ -106,17 +106,35 @@ TEST_F(IoFailureTest, a_chunk_that_was_cut_by_a_full_disk_leaves_no_trace_in_the
 TEST_F(IoFailureTest, an_end_that_cannot_be_written_is_told_of_though_no_event_is_lost) {
   telltale_options options = this->options();
   options.quiet = 0;
+  testing::internal::CaptureStderr();
   ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
   emit(10);
   telltale_flush();
   full_from = 0;
-  testing::internal::CaptureStderr();
   EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_CANNOT_WRITE);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "telltale: the end of " + path() + " could not be written: No space left on device\n");
   EXPECT_STREQ(telltale_error_text(), "the end of the file could not be written: No space left on device");
   EXPECT_EQ(statistics().recorded, 10u);
   expect_nothing_lost_in_silence();
+}
+
+TEST_F(IoFailureTest, nothing_is_said_into_a_file_that_has_become_the_hosts_standard_error) {
+  telltale_options options = this->options();
+  options.quiet = 0;
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
+  emit(10);
+  telltale_flush();
+  full_from = 0;
+  // As a daemon does: its streams are closed, and the next file that it opens gets the number.
+  const int before = dup(STDERR_FILENO);
+  const int file = open(path("database").c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_EQ(dup2(file, STDERR_FILENO), STDERR_FILENO);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_CANNOT_WRITE);
+  EXPECT_EQ(dup2(before, STDERR_FILENO), STDERR_FILENO);
+  EXPECT_EQ(lseek(file, 0, SEEK_END), 0);
+  close(file);
+  close(before);
 }
 
 TEST_F(IoFailureTest, a_session_in_cpp_says_why_it_records_nothing_unless_it_is_quiet) {
