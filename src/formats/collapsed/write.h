@@ -10,6 +10,8 @@ namespace telltale::collapsed {
 
 // The outermost frame is the thread or stream. Device work stands, on its stream, inside of the calls that launched it,
 // so that a flame graph shows which code the device's time goes to. In names, ";" becomes "," and a line break a space.
+// Where calls nest so deeply that the text would be longer than 64 MiB and than 1 KiB for each event, all stacks end at
+// the same depth, and the time of deeper calls counts in those around them.
 LeftOutList write(const Trace& trace, TextWriter& out, const WriteProgress& progress = {});
 
 }  // namespace telltale::collapsed
