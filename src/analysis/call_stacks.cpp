@@ -1,7 +1,9 @@
 #include "analysis/call_stacks.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "trace/side_table.h"
 #include "trace/stack_frame.h"
 
 namespace telltale {
@@ -20,9 +22,10 @@ bool is_left_open(const Trace& trace, EventId event) {
 
 // Whatever contains the event was open when the row after it began, so the rows before a call that was left open lead
 // to it.
-EventId caller_of(const Trace& trace, EventId event) {
+EventId caller_of(const Trace& trace, EventId event, int& looks) {
   EventId at = trace.events.parent[event];
   while (at != kNoEvent) {
+    if (looks-- <= 0) return kNoEvent;
     if (trace.events.end(at) < trace.events.end(event))
       at = trace.events.parent[at];
     else if (is_left_open(trace, at))
@@ -31,6 +34,11 @@ EventId caller_of(const Trace& trace, EventId event) {
       break;
   }
   return at;
+}
+
+EventId caller_of(const Trace& trace, EventId event) {
+  int looks = std::numeric_limits<int>::max();
+  return caller_of(trace, event, looks);
 }
 
 Callers callers(const Trace& trace) {
@@ -78,53 +86,50 @@ StackId CallStacks::of(EventId event) {
     event = trace_.events.cause[event];
     if (event == kNoEvent) return kNoStack;
   }
-  for (int step = 0; step < kMaxForwardSteps; ++step) {
-    const EventId frame = nearest_frame(event);
-    const std::string_view recorded = text_of_operators(event, frame);
-    if (frame != kNoEvent && !trace_.recorded.sampled) return stack_with_lines(frame, recorded);
+  if (around_.empty()) look_around();
+  for (int step = 0; step < kMaxForwardSteps && event != kNoEvent; ++step) {
+    const Around& around = around_[event];
+    const std::string_view recorded = trace_.strings[around.text];
+    if (around.frame != kNoEvent && !trace_.recorded.sampled) return stack_with_lines(around.frame, recorded);
     if (!recorded.empty()) return stack_of_text(recorded);
-    if (frame != kNoEvent) return stack_of_frame(frame);
-
-    EventId forward = kNoEvent;
-    for (EventId call = event; call != kNoEvent && forward == kNoEvent; call = trace_.events.parent[call]) {
-      forward = trace_.events.cause[call];
-    }
-    if (forward == kNoEvent) break;
-    event = forward;
+    if (around.frame != kNoEvent) return stack_of_frame(around.frame);
+    event = around.cause;  // the forward operator
   }
   return kNoStack;
+}
+
+// Recorders without Python events write the stack as text into the operator. Where calls were made of such texts, these
+// have the lines that the calls do not tell.
+void CallStacks::look_around() {
+  const Events& events = trace_.events;
+  around_.resize(events.size());
+  SideTableWalk<OperatorStack> stacks(trace_.operator_stacks);
+  for (EventId event = 0; event < events.size(); ++event) {
+    Around& here = around_[event];
+    const EventId parent = events.parent[event];
+    if (parent != kNoEvent) here = around_[parent];
+    if (parent != kNoEvent && is_frame(events.kind[parent])) {
+      here.frame = parent;
+      here.text = kEmptyString;
+    }
+    if (events.cause[event] != kNoEvent) here.cause = events.cause[event];
+    const OperatorStack* const stack = is_frame(events.kind[event]) ? nullptr : stacks.find(event);
+    if (stack != nullptr && stack->call_stack != kEmptyString) here.text = stack->call_stack;
+  }
 }
 
 std::vector<std::string> CallStacks::frames(StackId stack) const {
   return {stacks_[stack].begin(), stacks_[stack].end()};
 }
 
-EventId CallStacks::nearest_frame(EventId event) const {
-  do event = trace_.events.parent[event];
-  while (event != kNoEvent && !is_frame(trace_.events.kind[event]));
-  return event;
-}
-
 StackId CallStacks::stack_of_frame(EventId frame) {
   const auto known = stack_of_frame_.find(frame);
   if (known != stack_of_frame_.end()) return known->second;
   std::vector<std::string_view> frames;
-  for (EventId at = frame; at != kNoEvent && frames.size() < depth_; at = nearest_frame(at)) {
+  for (EventId at = frame; at != kNoEvent && frames.size() < depth_; at = around_[at].frame) {
     frames.push_back(trace_.name(at));
   }
   return stack_of_frame_[frame] = intern(std::move(frames));
-}
-
-// Recorders without Python events write the stack as text into the operator. Where calls were made of such texts, these
-// have the lines that the calls do not tell. Empty when there is none.
-std::string_view CallStacks::text_of_operators(EventId event, EventId frame) const {
-  if (trace_.operator_stacks.empty()) return {};
-  for (; event != frame; event = trace_.events.parent[event]) {
-    if (is_frame(trace_.events.kind[event])) continue;
-    const OperatorStack* stack = trace_.operator_stacks.find(event);
-    if (stack != nullptr && stack->call_stack != kEmptyString) return trace_.strings[stack->call_stack];
-  }
-  return {};
 }
 
 // The text leaves frames of libraries out, and has those of built-in functions not at all: what it has are the calls in

@@ -24,6 +24,8 @@ bool is_left_open(const Trace& trace, EventId event);
 
 // The innermost event of the same track that contains this one and was not left open, or kNoEvent.
 EventId caller_of(const Trace& trace, EventId event);
+// The same with at most `looks` at other events, which are taken off it; kNoEvent when they do not suffice.
+EventId caller_of(const Trace& trace, EventId event, int& looks);
 
 struct Callers {
   std::vector<EventId> of;         // caller_of each event; of one left open, the event around its start
@@ -51,15 +53,21 @@ class CallStacks {
   std::vector<std::string> frames(StackId stack) const;
 
  private:
-  EventId nearest_frame(EventId event) const;
+  // What the events from one outwards tell; events nest deeply, so that it is found out for all of them at once.
+  struct Around {
+    EventId frame = kNoEvent;      // the innermost Python call that the event is inside of
+    EventId cause = kNoEvent;      // that of the innermost one with a cause, the event itself included
+    StringId text = kEmptyString;  // that of the innermost operator with a stack as text, up to the frame
+  };
+  void look_around();
   StackId stack_of_frame(EventId frame);
   StackId stack_of_text(std::string_view text);
-  std::string_view text_of_operators(EventId event, EventId frame) const;
   StackId stack_with_lines(EventId frame, std::string_view text);
   StackId intern(std::vector<std::string_view> frames);
 
   const Trace& trace_;
   std::size_t depth_;
+  std::vector<Around> around_;  // by event; empty until it is asked for
   std::vector<std::vector<std::string_view>> stacks_;
   std::unordered_map<std::string, StackId> ids_;  // by the frames joined by newlines
   std::unordered_map<EventId, StackId> stack_of_frame_;

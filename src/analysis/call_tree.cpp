@@ -14,16 +14,30 @@ std::vector<bool> names_left_out(const InternedStrings& strings) {
 
 // A step that a recorder found by itself begins in the middle of one function and ends in that of another, so that no
 // function nests in it, or it in a function. Where the functions are left out, it does contain what they called.
+// Steps may overlap: the first one that contains an event has it.
 void adopt_into_steps(const Trace& trace, CallTree& tree) {
   if (trace.lanes.size() == 0) return;  // nothing overlaps
   const Events& events = trace.events;
-  for (const Step& step : trace.steps) {
-    if (!tree.is_call[step.event]) continue;
-    const Track& track = trace.tracks[events.track[step.event]];
-    for (EventId inner = step.event + 1; inner < track.first_event + track.event_count; ++inner) {
-      if (events.start[inner] >= events.end(step.event)) break;
-      if (tree.parent[inner] == kNoEvent && events.end(inner) <= events.end(step.event))
-        tree.parent[inner] = step.event;
+  std::vector<EventId> steps;
+  for (const Step& step : trace.steps)
+    if (tree.is_call[step.event]) steps.push_back(step.event);
+  std::ranges::sort(steps);
+
+  // Those of the current track that begin at or before the current row and end later than all before them: the first
+  // one that ends late enough is among them.
+  std::vector<EventId> open;
+  auto next = steps.begin();
+  for (const Track& track : trace.tracks) {
+    open.clear();
+    for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
+      if (tree.parent[event] == kNoEvent) {
+        const Nanoseconds until = std::max(events.end(event), events.start[event] + 1);
+        const auto around = std::ranges::lower_bound(open, until, {}, [&](EventId step) { return events.end(step); });
+        if (around != open.end()) tree.parent[event] = *around;
+      }
+      if (next == steps.end() || *next != event) continue;
+      ++next;
+      if (open.empty() || events.end(open.back()) < events.end(event)) open.push_back(event);
     }
   }
 }

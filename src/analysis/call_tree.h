@@ -1,6 +1,6 @@
 // How calls of some kinds nest on their threads when all other kinds are left out.
 //
-// Pure and thread-safe; linear in the trace's events.
+// Pure and thread-safe; linear in the trace's events, but for a search among steps that overlap.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <utility>
+
 #include "analysis/testing/trace_sketch.h"
 
 namespace telltale {
@@ -47,6 +51,48 @@ TEST(CallTree, a_step_across_functions_contains_what_they_called) {
   // With the functions in the tree, it stands beside them.
   EXPECT_EQ(call_tree(trace, {{Kind::kOperator, Kind::kAnnotation, Kind::kPython}}).parent[sketch.id(outer)],
             sketch.id(second));
+}
+
+// What each event is adopted by, with a look at all steps for each: the first that it is inside of, of those before it.
+std::vector<EventId> slowly_adopted(const Trace& trace) {
+  const Events& events = trace.events;
+  std::vector<EventId> parent = events.parent;
+  for (EventId event = 0; event < events.size(); ++event) {
+    if (parent[event] != kNoEvent) continue;
+    for (const Step& step : trace.steps) {
+      const bool is_before = events.track[step.event] == events.track[event] && step.event < event;
+      const bool is_around =
+          events.start[event] < events.end(step.event) && events.end(event) <= events.end(step.event);
+      if (!is_before || !is_around) continue;
+      parent[event] = step.event;
+      break;
+    }
+  }
+  return parent;
+}
+
+TEST(CallTree, steps_that_overlap_adopt_what_the_first_of_them_contains) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 200; ++round) {
+    TraceSketch sketch;
+    const TrackId threads[] = {sketch.thread("one"), sketch.thread("two")};
+    std::vector<TraceSketch::Handle> steps;
+    for (int i = 0; i < 30; ++i) {
+      const auto start = static_cast<Nanoseconds>(random() % 60), end = start + static_cast<Nanoseconds>(random() % 25);
+      const bool is_step = random() % 3 == 0;
+      const auto event = is_step ? sketch.event(threads[i % 2], Kind::kAnnotation, "ProfilerStep#1", start, end)
+                                 : sketch.op(threads[i % 2], "aten::mm", start, end);
+      if (is_step) steps.push_back(event);
+    }
+    Trace trace = sketch.build();
+    trace.lanes.append(0, 1);  // something overlaps
+    for (const auto step : steps) {
+      const EventId event = sketch.id(step);
+      trace.steps.push_back({1, event, trace.events.start[event], trace.events.duration[event]});
+    }
+    std::ranges::sort(trace.steps, {}, [](const Step& step) { return std::pair(step.start, step.event); });
+    EXPECT_EQ(call_tree(trace, {{Kind::kOperator, Kind::kAnnotation}}).parent, slowly_adopted(trace));
+  }
 }
 
 TEST(CallTree, folds_an_only_child_of_the_same_name_as_torch_does) {

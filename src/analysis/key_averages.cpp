@@ -87,7 +87,8 @@ class Counting {
 
   void count_calls(const Layer& layer, const CallTree& tree, std::vector<std::uint32_t>& rows);
   void count_launches(const Layer& layer, const CallTree& tree, const std::vector<std::uint32_t>& rows);
-  EventId launching_call(const Layer& layer, const CallTree& tree, EventId device_event) const;
+  // The innermost call of a kind that an event is, or is inside of.
+  std::vector<EventId> innermost(const CallTree& tree, Kind kind) const;
   void count_flops_of(EventId event, Sums& sums);
   void note_source_of(EventId event, Sums& sums);
   std::optional<SourceLine> described_source(std::uint32_t source) const;
@@ -189,10 +190,24 @@ std::optional<SourceLine> Counting::described_source(std::uint32_t source) const
 // Device time goes to the call that launched it and to all calls around that one.
 void Counting::count_launches(const Layer& layer, const CallTree& tree, const std::vector<std::uint32_t>& rows) {
   const Events& events = trace_.events;
+  std::vector<EventId> operators, annotations;
+  if (layer.as_torch) {
+    operators = innermost(tree, Kind::kOperator);
+    annotations = innermost(tree, Kind::kAnnotation);
+  }
+  const auto launching_call = [&](EventId device_event) {
+    const EventId cause = events.cause[device_event];
+    if (cause == kNoEvent) return kNoEvent;
+    if (!layer.as_torch) return tree.is_call[cause] ? cause : tree.parent[cause];
+    if (operators[cause] != kNoEvent) return operators[cause];
+    // A launch outside any operator may still name the one it belongs to; failing that, an annotation around it.
+    const EventId named = is_api_call(events.kind[cause]) ? events.cause[cause] : kNoEvent;
+    return named != kNoEvent && tree.is_call[named] ? named : annotations[cause];
+  };
   std::vector<Nanoseconds> launched(events.size(), 0);
   for (EventId event = 0; event < events.size(); ++event) {
     if (!is_device_work(events.kind[event])) continue;
-    const EventId call = launching_call(layer, tree, event);
+    const EventId call = launching_call(event);
     if (call == kNoEvent) continue;
     launched[call] += events.duration[event];
     if (rows[call] != kNoRow) sums_[rows[call]].self_device += events.duration[event];
@@ -204,23 +219,15 @@ void Counting::count_launches(const Layer& layer, const CallTree& tree, const st
   }
 }
 
-EventId Counting::launching_call(const Layer& layer, const CallTree& tree, EventId device_event) const {
-  const Events& events = trace_.events;
-  const EventId cause = events.cause[device_event];
-  if (cause == kNoEvent) return kNoEvent;
-  if (!layer.as_torch) return tree.is_call[cause] ? cause : tree.parent[cause];
-
-  const auto innermost = [&](Kind kind) {
-    EventId call = tree.is_call[cause] ? cause : tree.parent[cause];
-    while (call != kNoEvent && events.kind[call] != kind) call = tree.parent[call];
-    return call;
-  };
-  const EventId around = innermost(Kind::kOperator);
-  if (around != kNoEvent) return around;
-  // A launch outside any operator may still name the one it belongs to; failing that, an annotation around it.
-  const EventId named = is_api_call(events.kind[cause]) ? events.cause[cause] : kNoEvent;
-  if (named != kNoEvent && tree.is_call[named]) return named;
-  return innermost(Kind::kAnnotation);
+std::vector<EventId> Counting::innermost(const CallTree& tree, Kind kind) const {
+  std::vector<EventId> found(trace_.events.size(), kNoEvent);
+  for (EventId event = 0; event < found.size(); ++event) {
+    if (tree.is_call[event] && trace_.events.kind[event] == kind)
+      found[event] = event;
+    else if (tree.parent[event] != kNoEvent)
+      found[event] = found[tree.parent[event]];
+  }
+  return found;
 }
 
 void Counting::count_device() {

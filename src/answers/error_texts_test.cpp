@@ -104,6 +104,8 @@ TEST(ErrorTexts, of_top) {
   EXPECT_EQ(top_error([](TopRequest& request) { request.limit = -1; }), "--limit must be 0 or more, not -1");
   EXPECT_EQ(top_error([](TopRequest& request) { request.stack_depth = 0; }, kPython),
             "stack_depth must be 1 or more, not 0");
+  EXPECT_EQ(top_error([](TopRequest& request) { request.stack_depth = 201; }, kPython),
+            "stack_depth must be 200 or less, not 201");
   EXPECT_EQ(top_error([](TopRequest& request) { request.by = "kernel", request.kinds = {"memcpy"}; }, kPython),
             "give by or kinds, not both");
   EXPECT_EQ(top_error([](TopRequest& request) { request.kinds = {"kernal"}; }, kPython),

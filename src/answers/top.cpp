@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t kRowsOnScreen = 20;
 
+// Each row repeats the frames of its stack.
+constexpr std::int64_t kMostFrames = 200;
+
 // A request whose words make sense.
 struct Parsed {
   KeyAveragesOptions options;
@@ -33,6 +36,9 @@ Result<void> check_numbers(const TopRequest& request) {
   };
   if (request.limit && *request.limit < 0) return too_small("limit", 0, *request.limit);
   if (request.stack_depth < 1) return too_small("stack_depth", 1, request.stack_depth);
+  if (request.stack_depth > kMostFrames)
+    return failure(fmt::format("{} must be {} or less, not {}", spelled(request.spelling, "stack_depth"), kMostFrames,
+                               request.stack_depth));
   return {};
 }
 

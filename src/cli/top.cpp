@@ -31,7 +31,8 @@ void declare_choice(CLI::App& app, answers::TopRequest& request) {
   app.add_option("--group", request.group,
                  "What shares a row: name, shape (name and input shapes) or stack (name and Python frames)")
       ->type_name("HOW");
-  app.add_option("--stack-depth", request.stack_depth, "Innermost frames that tell stacks apart (5)")->type_name("N");
+  app.add_option("--stack-depth", request.stack_depth, "Innermost frames that tell stacks apart (5); 200 at most")
+      ->type_name("N");
   declare_steps(app, request.steps);
 }
 
