@@ -21,9 +21,9 @@ constexpr std::ptrdiff_t kMostLooks = 64;  // arrows that left before a moment
 
 // Calls `visit` with each event of the track that is open at `time`, from the innermost outwards.
 template <typename Visit>
-void for_each_open_at(const Trace& trace, TrackId track, Nanoseconds time, Visit visit) {
+void for_each_open_at(const Trace& trace, const OpenRows& rows, TrackId track, Nanoseconds time, Visit visit) {
   EventId hint = trace.tracks[track].first_event;
-  EventId event = innermost_at(trace.events, trace.tracks[track], time, hint);
+  EventId event = rows.innermost_at(trace.tracks[track], time, hint);
   for (int depth = 0; event != kNoEvent && depth < kDeepest; ++depth, event = trace.events.parent[event]) visit(event);
 }
 
@@ -36,7 +36,7 @@ std::vector<TrackId> those_set(const std::vector<bool>& is_set) {
 
 }  // namespace
 
-SpanServices::SpanServices(const Trace& trace) : trace_(trace) {
+SpanServices::SpanServices(const Trace& trace) : trace_(trace), open_rows_(trace.events) {
   const auto is_on_thread = [&](EventId event) {
     return trace.tracks[trace.events.track[event]].kind == TrackKind::kThread;
   };
@@ -65,7 +65,7 @@ EventId SpanServices::target_at_end(EventId span) const {
   EventId best = kNoEvent;
   Nanoseconds best_left = -1;
   for (const TrackId track : target_threads_) {
-    for_each_open_at(trace_, track, end, [&](EventId target) {
+    for_each_open_at(trace_, open_rows_, track, end, [&](EventId target) {
       if (trace_.events.start[target] < begin) return;
       const Nanoseconds left = left_for(target, begin);
       if (left <= best_left) return;
@@ -92,7 +92,7 @@ EventId SpanServices::only_target_within(EventId span) const {
   EventId found = kNoEvent;
   bool is_only = true;
   for (const TrackId track : source_threads_) {
-    for_each_open_at(trace_, track, begin, [&](EventId source) {
+    for_each_open_at(trace_, open_rows_, track, begin, [&](EventId source) {
       auto arrows = std::ranges::equal_range(by_source_, source, {}, &Arrow::from);
       const auto start = [&](const Arrow& arrow) { return trace_.events.start[arrow.to]; };
       const auto first = std::ranges::lower_bound(arrows, begin, {}, start);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/intervals.h"
+#include "trace/nesting.h"
 #include "trace/trace.h"
 
 namespace telltale {
@@ -38,6 +39,7 @@ class SpanServices {
   Nanoseconds left_for(EventId target, Nanoseconds time) const;
 
   const Trace& trace_;
+  OpenRows open_rows_;
   std::vector<Arrow> by_target_, by_source_;  // by event, then by the start of its other end
   std::vector<TrackId> target_threads_, source_threads_;
 };

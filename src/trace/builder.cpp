@@ -266,6 +266,8 @@ void Assembly::place_memory_events() {
   merge_runs(std::span(events), [](const BatchMemoryEvent& a, const BatchMemoryEvent& b) { return a.time < b.time; });
   MemoryEvents& memory = trace_.memory;
   memory.reserve(events.size());
+  if (events.empty()) return;
+  const OpenRows open_rows(trace_.events);
   std::vector<EventId> hints(trace_.tracks.size(), 0);
   for (const BatchMemoryEvent& event : events) {
     const Nanoseconds time = event.time - origin_;
@@ -276,7 +278,7 @@ void Assembly::place_memory_events() {
     memory.total_reserved.push_back(event.total_reserved);
     memory.device.push_back(event.device);
     memory.track.push_back(event.track);
-    memory.event.push_back(innermost_at(trace_.events, trace_.tracks[event.track], time, hints[event.track]));
+    memory.event.push_back(open_rows.innermost_at(trace_.tracks[event.track], time, hints[event.track]));
     if (has_pools_) memory.pool.push_back(event.pool);
   }
 }

@@ -1,6 +1,7 @@
 #include "trace/device_list.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -28,13 +29,16 @@ void list_devices(Trace& trace) {
     if (track.device != kHost) used.insert(track.device);
 
   const std::vector<Device> described = trace.devices;
+  std::set<DeviceId> described_ids;
+  for (const Device& device : described) described_ids.insert(device.id);
   const auto is_like_first = [&](const Device& device) { return are_alike(device, described.front()); };
   const bool are_all_alike = !described.empty() && std::ranges::all_of(described, is_like_first);
+  std::size_t idle = 0;  // no device before it is
   for (const DeviceId id : used) {
-    if (std::ranges::find(described, id, &Device::id) != described.end()) continue;
-    const auto idle = std::ranges::find_if(trace.devices, [&](const Device& one) { return !used.contains(one.id); });
-    if (are_all_alike && idle != trace.devices.end()) {
-      idle->id = id;
+    if (described_ids.contains(id)) continue;
+    while (idle < described.size() && used.contains(trace.devices[idle].id)) ++idle;
+    if (are_all_alike && idle < described.size()) {
+      trace.devices[idle].id = id;
     } else {
       trace.devices.push_back(are_all_alike ? described.front() : Device());
       trace.devices.back().id = id;
@@ -42,10 +46,12 @@ void list_devices(Trace& trace) {
   }
   std::ranges::stable_sort(trace.devices, {}, &Device::id);
 
+  std::map<DeviceId, ProcessId> process_of;
+  for (const Track& track : trace.tracks) process_of.try_emplace(track.device, track.process);
   for (Device& device : trace.devices) {
-    const auto stream = std::ranges::find(trace.tracks, device.id, &Track::device);
-    if (!device.name.empty() || stream == trace.tracks.end()) continue;
-    device.name = device_name_in(trace.strings[trace.processes[stream->process].labels]);
+    const auto process = process_of.find(device.id);
+    if (!device.name.empty() || process == process_of.end()) continue;
+    device.name = device_name_in(trace.strings[trace.processes[process->second].labels]);
   }
 }
 

@@ -85,7 +85,7 @@ void for_each_arrow(std::vector<FlowPoint>& points, Take take) {
 
 class FlowLinker {
  public:
-  FlowLinker(Trace& trace, const FlowPlaces& places) : trace_(trace), places_(places) {}
+  FlowLinker(Trace& trace, const FlowPlaces& places) : trace_(trace), places_(places), open_rows_(trace.events) {}
 
   void link(FlowList& list) {
     name_ = list.kind.name;
@@ -123,7 +123,7 @@ class FlowLinker {
 
   std::vector<ForwardThread> take_threads() {
     std::vector<ForwardThread> threads;
-    for (const Lesson& lesson : lessons_) threads.push_back(lesson.thread);
+    for (const auto& [number, lesson] : lessons_) threads.push_back(lesson.thread);
     return threads;
   }
 
@@ -193,22 +193,18 @@ class FlowLinker {
 
   // Where two flows disagree, the one that stands first in the file is believed.
   void learn(const FlowPoint& from, const FlowPoint& to) {
-    const auto is_older = [&](const Lesson& lesson) { return lesson.byte_offset < to.byte_offset; };
     const bool is_all_known = lessons_.size() == forward_threads_.size();
-    if (is_all_known && std::all_of(lessons_.begin(), lessons_.end(), is_older)) return;
+    if (is_all_known && latest_lesson_ < to.byte_offset) return;
     const EventId backward = event_at(to);
     const OperatorInfo* info = backward == kNoEvent ? nullptr : trace_.operators.find(backward);
     if (info == nullptr || info->forward_thread == 0) return;
-    const auto known = std::find_if(lessons_.begin(), lessons_.end(),
-                                    [&](const Lesson& lesson) { return lesson.thread.number == info->forward_thread; });
-    if (known != lessons_.end() && is_older(*known)) return;
+    const auto known = lessons_.find(info->forward_thread);
+    if (known != lessons_.end() && known->second.byte_offset < to.byte_offset) return;
     const EventId forward = event_at(from);
     if (forward == kNoEvent) return;
     const Lesson lesson{{info->forward_thread, trace_.events.track[forward]}, to.byte_offset};
-    if (known != lessons_.end())
-      *known = lesson;
-    else
-      lessons_.push_back(lesson);
+    lessons_.insert_or_assign(info->forward_thread, lesson);
+    latest_lesson_ = std::max(latest_lesson_, lesson.byte_offset);
   }
 
   EventId event_at(const FlowPoint& point) const {
@@ -222,7 +218,7 @@ class FlowLinker {
 
   EventId enclosing_at(const Track& track, Nanoseconds time) const {
     EventId hint = track.first_event;
-    return innermost_at(trace_.events, track, time, hint);
+    return open_rows_.innermost_at(track, time, hint);
   }
 
   EventId next_at(const Track& track, Nanoseconds time) const {
@@ -238,8 +234,10 @@ class FlowLinker {
 
   Trace& trace_;
   const FlowPlaces& places_;
-  StringId name_ = kEmptyString;  // of the list at hand
-  std::vector<Lesson> lessons_;
+  OpenRows open_rows_;
+  StringId name_ = kEmptyString;                       // of the list at hand
+  std::map<std::uint32_t, Lesson> lessons_;            // by the number of the forward thread
+  std::uint64_t latest_lesson_ = 0;                    // where the last one of them stands in the file, at most
   std::vector<std::pair<EventId, EventId>> launches_;  // host event, device work
   std::set<std::uint32_t> forward_threads_;
 };

@@ -1,6 +1,7 @@
 #include "trace/linking.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "base/merge_runs.h"
@@ -153,14 +154,15 @@ LinkTrouble link_backward(Trace& trace, std::span<const ForwardThread> threads) 
     return track;
   };
 
+  std::map<std::uint32_t, TrackId> track_of_thread;
+  for (const ForwardThread& thread : threads) track_of_thread.try_emplace(thread.number, thread.track);
   for (std::size_t i = 0; i < trace.operators.size(); ++i) {
     const OperatorInfo& info = trace.operators.row(i);
     const EventId event = trace.operators.event(i);
     if (info.sequence < 0 || info.forward_thread == 0 || events.kind[event] != Kind::kOperator) continue;
-    const auto known = std::find_if(threads.begin(), threads.end(),
-                                    [&](const ForwardThread& thread) { return thread.number == info.forward_thread; });
-    const auto track =
-        known != threads.end() ? std::optional(known->track) : only_track_with(info.sequence, events.start[event]);
+    const auto known = track_of_thread.find(info.forward_thread);
+    const auto track = known != track_of_thread.end() ? std::optional(known->second)
+                                                      : only_track_with(info.sequence, events.start[event]);
     const EventId forward = track ? latest_before(info.sequence, *track, events.start[event]) : kNoEvent;
     events.cause[event] = forward;
     if (forward == kNoEvent) trouble.lost.push_back(event);

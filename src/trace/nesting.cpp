@@ -50,7 +50,24 @@ std::vector<std::uint8_t> lanes_of(const Events& events, const Track& track, boo
   return lanes;
 }
 
-EventId innermost_at(const Events& events, const Track& track, Nanoseconds time, EventId& hint) {
+// Where the two steps before are of equal length, a step is as long as both of them together, and one; else it is short
+// (skew-binary numbers).
+OpenRows::OpenRows(const Events& events) : events_(events), far_(events.size(), kNoEvent) {
+  std::vector<std::uint32_t> depth(events.size(), 0);
+  const auto length = [&](EventId from) {
+    return far_[from] == kNoEvent ? depth[from] : depth[from] - depth[far_[from]];
+  };
+  for (EventId event = 0; event < events.size(); ++event) {
+    const EventId parent = events.parent[event];
+    if (parent == kNoEvent) continue;
+    depth[event] = depth[parent] + 1;
+    const EventId second = far_[parent];
+    far_[event] = second != kNoEvent && length(parent) == length(second) ? far_[second] : parent;
+  }
+}
+
+EventId OpenRows::innermost_at(const Track& track, Nanoseconds time, EventId& hint) const {
+  const Events& events = events_;
   const EventId end = track.first_event + track.event_count;
   if (hint < track.first_event || hint >= end || events.start[hint] > time) {
     hint = track.first_event;
@@ -66,7 +83,9 @@ EventId innermost_at(const Events& events, const Track& track, Nanoseconds time,
   const auto begin = events.start.begin();
   hint = static_cast<EventId>(std::upper_bound(begin + low, begin + high, time) - begin) - 1;
   EventId at = hint;
-  while (at != kNoEvent && events.end(at) < time) at = events.parent[at];
+  // What is around an event ends no earlier.
+  while (at != kNoEvent && events.end(at) < time)
+    at = far_[at] != kNoEvent && events.end(far_[at]) < time ? far_[at] : events.parent[at];
   return at;
 }
 

@@ -15,9 +15,20 @@ bool nest(Events& events, const Track& track);
 // others. `has_too_many` is set when the last lane had to be shared.
 std::vector<std::uint8_t> lanes_of(const Events& events, const Track& track, bool& has_too_many);
 
-// The innermost row of the track that is open at `time`, its ends included: of all that contain it, the last. kNoEvent
-// when there is none. `hint` is where an earlier search for a time not later ended; it makes a sweep over rising
-// times linear.
-EventId innermost_at(const Events& events, const Track& track, Nanoseconds time, EventId& hint);
+// Finds what was open at a moment, in logarithmic time however deeply events nest.
+class OpenRows {
+ public:
+  // The events must be nested, and outlive it unchanged.
+  explicit OpenRows(const Events& events);
+
+  // The innermost row of the track that is open at `time`, its ends included: of all that contain it, the last.
+  // kNoEvent when there is none. `hint` is where an earlier search for a time not later ended; it makes a sweep over
+  // rising times quick.
+  EventId innermost_at(const Track& track, Nanoseconds time, EventId& hint) const;
+
+ private:
+  const Events& events_;
+  std::vector<EventId> far_;  // by event: one around it, chosen so that a few steps lead to any other
+};
 
 }  // namespace telltale

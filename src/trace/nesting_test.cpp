@@ -68,18 +68,19 @@ TEST(Nest, tells_whether_events_overlap_in_part) {
   }
 }
 
-TEST(InnermostAt, finds_the_last_event_open_at_a_time_whatever_the_hint) {
+TEST(OpenRows, finds_the_last_event_open_at_a_time_whatever_the_hint) {
   std::mt19937 random(7);
   for (int round = 0; round < 1000; ++round) {
     Timeline made = random_timeline(random);
     nest(made.events, made.track);
+    const OpenRows rows(made.events);
     EventId hint = 0;
     for (int query = 0; query < 40; ++query) {
       const Nanoseconds time = static_cast<int>(random() % 45) - 1;
       EventId expected = kNoEvent;
       for (EventId id = 0; id < made.track.event_count; ++id)
         if (made.events.start[id] <= time && time <= made.events.end(id)) expected = id;
-      ASSERT_EQ(innermost_at(made.events, made.track, time, hint), expected);
+      ASSERT_EQ(rows.innermost_at(made.track, time, hint), expected);
     }
   }
 }

@@ -230,6 +230,8 @@ void Slicing::keep_side_tables() {
 void Slicing::keep_memory() {
   const MemoryEvents& from = whole_.memory;
   MemoryEvents& to = part_.memory;
+  if (from.size() == 0) return;
+  const OpenRows open_rows(part_.events);
   std::vector<EventId> hints(part_.tracks.size(), 0);
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (!keeps_time(from.time[i])) continue;
@@ -242,7 +244,7 @@ void Slicing::keep_memory() {
     to.total_reserved.push_back(from.total_reserved[i]);
     to.device.push_back(from.device[i]);
     to.track.push_back(track);
-    to.event.push_back(innermost_at(part_.events, part_.tracks[track], time, hints[track]));
+    to.event.push_back(open_rows.innermost_at(part_.tracks[track], time, hints[track]));
     if (!from.pool.empty()) to.pool.push_back(string(from.pool[i]));
   }
 }

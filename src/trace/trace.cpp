@@ -89,9 +89,11 @@ StepId Trace::step_of(EventId event) const {
 }
 
 EventId Trace::ancestor(EventId event, Kind kind) const {
+  // Between an event and what is looked for around it stand a few others. No file makes us look for ever.
+  constexpr int kMostBetween = 1000;
   EventId at = events.parent[event];
-  while (at != kNoEvent && events.kind[at] != kind) at = events.parent[at];
-  return at;
+  for (int i = 0; i < kMostBetween && at != kNoEvent && events.kind[at] != kind; ++i) at = events.parent[at];
+  return at != kNoEvent && events.kind[at] == kind ? at : kNoEvent;
 }
 
 const std::string* Trace::metadata_named(std::string_view name) const {

@@ -90,7 +90,7 @@ EventId FlowArrows::enclosing(const Place& place, Nanoseconds time) const {
   for (const TrackId id : place.tracks) {
     const Track& track = trace_.tracks[id];
     EventId hint = track.first_event;
-    if (const EventId event = innermost_at(trace_.events, track, time, hint); event != kNoEvent) return event;
+    if (const EventId event = open_rows_.innermost_at(track, time, hint); event != kNoEvent) return event;
   }
   return kNoEvent;
 }

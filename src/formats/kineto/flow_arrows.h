@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formats/kineto/places.h"
+#include "trace/nesting.h"
 #include "trace/trace.h"
 
 namespace telltale::kineto {
@@ -17,7 +18,7 @@ struct Arrow {
 
 class FlowArrows {
  public:
-  FlowArrows(const Trace& trace, const Places& places) : trace_(trace), places_(places) {}
+  FlowArrows(const Trace& trace, const Places& places) : trace_(trace), places_(places), open_rows_(trace.events) {}
 
   // Nothing when no two times mean these two events: where others cover one of them wholly.
   std::optional<Arrow> arrow(EventId from, EventId to) const;
@@ -32,6 +33,7 @@ class FlowArrows {
 
   const Trace& trace_;
   const Places& places_;
+  OpenRows open_rows_;
 };
 
 // The arrows from forward operators to backward ones, one for each forward operator, as torch draws them. Readers learn

@@ -68,8 +68,8 @@ ProtoMessage TrackUuids::describe_process(ProcessId id) const {
   std::string text(name);
   if (device != kHost) {
     text = "GPU " + std::to_string(device);
-    const auto known = std::ranges::find(trace_.devices, device, &Device::id);
-    if (known != trace_.devices.end() && !known->name.empty()) text += " " + known->name;
+    const auto known = std::ranges::lower_bound(trace_.devices, device, {}, &Device::id);  // they are ordered by id
+    if (known != trace_.devices.end() && known->id == device && !known->name.empty()) text += " " + known->name;
   } else if (text.empty()) {
     text = "process " + std::to_string(process.native_id);
   }
