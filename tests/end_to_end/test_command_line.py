@@ -1,6 +1,7 @@
 """What the command makes of its words, and how it fails."""
 import gzip
 import os
+import resource
 import tempfile
 import unittest
 from pathlib import Path
@@ -92,6 +93,18 @@ class CommandLine(unittest.TestCase):
             binary = Path(folder, "noise.gz")
             binary.write_bytes(b"\x1f\x8b" + bytes(range(256)))
             self.assert_fails(run("top", str(binary)), "noise.gz")
+
+    def test_files_that_never_tell_what_they_are_take_little_memory(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hole = Path(folder, "hole.json")
+            hole.touch()
+            os.truncate(hole, 5 << 30)
+            blank = Path(folder, "blank.json.gz")
+            blank.write_bytes(gzip.compress(b" " * (16 << 20), 1) * 20)
+            for path in "/dev/zero", str(hole), str(blank):
+                self.assert_fails(run("info", path), path)
+        most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # in KiB, of the largest of all children
+        self.assertLess(most, 2 << 20)
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
     def test_a_file_without_permission(self):

@@ -19,7 +19,7 @@
 namespace telltale::kineto {
 namespace {
 
-constexpr std::size_t kLongestHead = std::size_t{1} << 30;
+constexpr std::size_t kLongestHead = std::size_t{128} << 20;
 
 // Reads up to the event list and leaves the source behind its opening bracket.
 Result<Head> read_head(BlockSource& source, const std::string& path, Anomalies& anomalies) {
@@ -41,7 +41,7 @@ Result<Head> read_head(BlockSource& source, const std::string& path, Anomalies& 
         break;
     }
     if (block->is_last) return failure("ends before its first event; it was probably cut off", path, block->size);
-    if (block->size > kLongestHead) return failure("has no list of events in its first gigabyte", path);
+    if (block->size > kLongestHead) return failure("has no list of events in its first 128 MiB", path);
     source.push_back(*block, 0);
     block = source.next_uncut(block->size);
     if (!block) return std::unexpected(block.error());
@@ -90,6 +90,7 @@ bool has_marks_of_kineto(const NamedValues& values, std::span<const EventBlock> 
 bool is_json(std::string_view first_bytes) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (first_bytes.starts_with(kByteOrderMark)) first_bytes.remove_prefix(kByteOrderMark.size());
+  if (first_bytes.starts_with('\0')) return false;  // a hole, or a device that gives nothing else
   const auto start = std::ranges::find_if(first_bytes, [](char c) { return static_cast<unsigned char>(c) > ' '; });
   return start == first_bytes.end() || *start == '{' || *start == '[';
 }
