@@ -416,7 +416,7 @@ class ModuleTime(Struct):
     name: str
     """As the recorder names it."""
     path: str
-    """With the modules around it."""
+    """With the modules around it; past 2,000 bytes, ``…`` and the innermost."""
     parent: int | None
     """The index of the module around it in this list."""
     depth: int

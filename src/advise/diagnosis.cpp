@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <ranges>
 
 #include "advise/all_findings.h"
 #include "advise/device_word.h"
@@ -47,13 +49,16 @@ std::vector<std::string> remarks_on(const Trace& trace) {
 
 // What each device did in the timing's window, a step.
 std::vector<DeviceUse> device_uses(const Trace& trace, const StepTiming& timing) {
+  std::multimap<DeviceId, Track> streams;
+  for (const Track& track : trace.tracks)
+    if (track.kind == TrackKind::kStream) streams.emplace(track.device, track);
   std::vector<DeviceUse> uses;
   for (const Device& device : trace.devices) {
     DeviceUse use{device.id, shown_name(device), 0, 0, 0};
     std::vector<Interval> work;
     double kernels = 0;
-    for (const Track& track : trace.tracks) {
-      if (track.kind != TrackKind::kStream || track.device != device.id) continue;
+    const auto [first_stream, last_stream] = streams.equal_range(device.id);
+    for (const auto& [id, track] : std::ranges::subrange(first_stream, last_stream)) {
       for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
         const Interval when{trace.events.start[event], trace.events.end(event)};
         if (!is_device_work(trace.events.kind[event]) || when.end <= timing.window.begin ||

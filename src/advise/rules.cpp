@@ -14,7 +14,8 @@ Rule named(const char* id, Rule rule) {
 
 std::span<const Rule> all_rules() {
 #define TELLTALE_RULE(name) named(#name, rules::name()),
-  static const std::vector<Rule> kRules = {
+  static const auto& kRules = *new std::vector<Rule>{
+  // for ever: a diagnosis may go on while the process ends
 #include "advise/rules/list.inc"
   };
 #undef TELLTALE_RULE
@@ -22,9 +23,9 @@ std::span<const Rule> all_rules() {
 }
 
 std::span<const RuleInfo> rule_infos() {
-  static const std::vector<RuleInfo> kInfos = [] {
-    std::vector<RuleInfo> infos;
-    for (const Rule& rule : all_rules()) infos.push_back(rule.info);
+  static const auto& kInfos = *[] {
+    auto* const infos = new std::vector<RuleInfo>;
+    for (const Rule& rule : all_rules()) infos->push_back(rule.info);
     return infos;
   }();
   return kInfos;

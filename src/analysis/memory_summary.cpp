@@ -20,13 +20,13 @@ struct Levels {
   std::int64_t allocated_before = 0, reserved_before = 0;
 };
 
-Levels levels_of(const Trace& trace, DeviceId device) {
+// From the rows of its events.
+Levels levels_of(const Trace& trace, const std::vector<std::size_t>& rows) {
   const MemoryEvents& memory = trace.memory;
   Levels levels;
   bool has_totals = false;
   MemoryPoint now;
-  for (std::size_t row = 0; row < memory.size(); ++row) {
-    if (memory.device[row] != device) continue;
+  for (const std::size_t row : rows) {
     now.time = memory.time[row];
     now.allocated += memory.bytes[row];
     if (memory.total_allocated[row] >= 0) {
@@ -254,17 +254,18 @@ bool has_device_work(const Trace& trace) {
 }  // namespace
 
 std::optional<MemorySummary> memory_summary(const Trace& trace, const StepTiming& timing) {
-  std::set<DeviceId> devices(trace.memory.device.begin(), trace.memory.device.end());
+  std::map<DeviceId, std::vector<std::size_t>> devices;
+  for (std::size_t row = 0; row < trace.memory.size(); ++row) devices[trace.memory.device[row]].push_back(row);
   if (devices.size() > 1 || has_device_work(trace)) devices.erase(kHost);
   if (devices.empty()) return {};
 
   const Interval span = span_of(timing.steps);
   MemorySummary summary;
   std::vector<MemoryPoint> points;
-  for (const DeviceId device : devices) {
+  for (const auto& [device, rows] : devices) {
     MemorySummary candidate;
     candidate.device = device;
-    std::vector<MemoryPoint> of_device = points_within(levels_of(trace, device), span);
+    std::vector<MemoryPoint> of_device = points_within(levels_of(trace, rows), span);
     find_peak(candidate, of_device);
     if (!points.empty() && candidate.peak_allocated <= summary.peak_allocated) continue;
     summary = candidate;
@@ -277,7 +278,7 @@ std::optional<MemorySummary> memory_summary(const Trace& trace, const StepTiming
   const LiveBlocks left = follow_blocks(trace, timing, summary);
   StepTiming whole = timing;
   whole.steps = all_steps(timing);
-  points = points_within(levels_of(trace, summary.device), span_of(whole.steps));
+  points = points_within(levels_of(trace, devices.at(summary.device)), span_of(whole.steps));
   summary.growth_per_step = theil_sen_slope(extremes_of(whole.steps, points).least);
   summary.survivors = survivors_of(trace, whole, left);
   count_allocator_calls(trace, timing, summary);

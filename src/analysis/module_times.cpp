@@ -159,6 +159,14 @@ std::string_view plain_name(std::string_view name) {
   return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
 }
 
+// The path of a module repeats all around it, so that those of modules that nest deeply would be longer than all else.
+std::string with_end_of(const std::string& path) {
+  constexpr std::size_t kMostOfPath = 2000;
+  if (path.size() <= kMostOfPath) return path;
+  const std::size_t cut = path.find('/', path.size() - kMostOfPath);
+  return "…" + (cut == std::string::npos ? std::string() : path.substr(cut));
+}
+
 // Writes the tree out, parents before children.
 class TreeWriter {
  public:
@@ -199,7 +207,7 @@ class TreeWriter {
     time.parent = parent;
     if (parent != ModuleTime::kNoParent) {
       const ModuleTime& around = times_[static_cast<std::size_t>(parent)];
-      time.path = around.path + "/" + time.name;
+      time.path = with_end_of(around.path) + "/" + time.name;
       time.depth = around.depth + 1;
     }
     time.calls = from.calls;

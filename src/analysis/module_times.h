@@ -17,7 +17,7 @@ namespace telltale {
 struct ModuleTime {
   static constexpr int kNoParent = -1;
   std::string name;        // "Linear_3", as the recorder names it, without "nn.Module: "
-  std::string path;        // "GPT2LMHeadModel_0/Linear_3"
+  std::string path;        // "GPT2LMHeadModel_0/Linear_3"; of many levels, "…" and the innermost
   int parent = kNoParent;  // index in the list, always smaller than the own one
   int depth = 0;
   std::int64_t calls = 0;  // in all steps

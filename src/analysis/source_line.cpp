@@ -252,10 +252,14 @@ std::optional<StackFrame> recorded_place(const Trace& trace, EventId event) {
   return StackFrame{trace.strings[location.file], trace.strings[location.function], location.line};
 }
 
-// Looks at an event and all around it. Returns what caused the innermost of them that has a cause, or kNoEvent.
+// Looks at an event and those around it. Returns what caused the innermost of them that has a cause, or kNoEvent.
 EventId look_outwards(const Trace& trace, EventId event, FrameSearch& search) {
   EventId cause = kNoEvent;
-  for (EventId at = event; at != kNoEvent && !search.is_done(); at = caller_of(trace, at)) {
+  // No program calls libraries through more; beyond, the line stays unknown, so that no file makes us look for ever.
+  constexpr int kMostCallers = 200, kMostLooks = 2000;
+  int callers = 0, looks = kMostLooks;
+  for (EventId at = event; at != kNoEvent && !search.is_done(); at = caller_of(trace, at, looks)) {
+    if (++callers > kMostCallers) break;
     if (cause == kNoEvent) cause = trace.events.cause[at];
     if (const std::optional<StackFrame> frame = recorded_place(trace, at)) search.look_at(*frame);
     if (search.is_done()) break;

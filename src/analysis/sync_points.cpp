@@ -38,16 +38,32 @@ bool waits_for_copy(const Trace& trace, EventId copy, const CopyInfo& info) {
   return trace.events.end(call) >= trace.events.start[copy] + trace.events.duration[copy] / 2;
 }
 
-EventId outermost_operator(const Trace& trace, EventId call) {
-  const Events& events = trace.events;
-  EventId at = events.parent[call];
-  while (at != kNoEvent && is_api_call(events.kind[at])) at = events.parent[at];
-  // A call that stands outside its operator names it.
-  if (at == kNoEvent || events.kind[at] != Kind::kOperator) at = events.cause[call];
-  EventId op = kNoEvent;
-  for (; at != kNoEvent && events.kind[at] == Kind::kOperator; at = events.parent[at]) op = at;
-  return op;
-}
+// Of operators that stand in each other, the outermost.
+class OutermostOperators {
+ public:
+  explicit OutermostOperators(const Trace& trace)
+      : events_(trace.events), caller_(trace.events.parent), outermost_(trace.events.size(), kNoEvent) {
+    for (EventId event = 0; event < events_.size(); ++event) {
+      const EventId parent = events_.parent[event];
+      if (parent != kNoEvent && is_api_call(events_.kind[parent])) caller_[event] = caller_[parent];
+      if (!is_operator(event)) continue;
+      outermost_[event] = is_operator(parent) ? outermost_[parent] : event;
+    }
+  }
+
+  EventId of_call(EventId call) const {
+    // A call that stands outside its operator names it.
+    const EventId op = is_operator(caller_[call]) ? caller_[call] : events_.cause[call];
+    return op == kNoEvent ? kNoEvent : outermost_[op];
+  }
+
+ private:
+  bool is_operator(EventId event) const { return event != kNoEvent && events_.kind[event] == Kind::kOperator; }
+
+  const Events& events_;
+  std::vector<EventId> caller_;     // by event: the innermost one around it that is no call of the device's API
+  std::vector<EventId> outermost_;  // by operator
+};
 
 std::vector<EventId> waiting_calls(const Trace& trace, const StepTiming& timing) {
   const Events& events = trace.events;
@@ -79,6 +95,7 @@ std::vector<SyncPoint> sync_points(const Trace& trace, const StepTiming& timing,
   for (const IdleGap& gap : breakdown.gaps)
     if (gap.cause == HostWork::kSync && gap.blamed != kNoEvent) idle_by_call[gap.blamed] += gap.when.length();
 
+  const OutermostOperators operators(trace);
   std::vector<SyncPoint> points;
   std::unordered_map<EventId, std::size_t> point_of_call;
   for (const EventId call : waiting_calls(trace, timing)) {
@@ -92,7 +109,7 @@ std::vector<SyncPoint> sync_points(const Trace& trace, const StepTiming& timing,
       continue;
     }
     point_of_call[call] = points.size();
-    points.push_back({call, outermost_operator(trace, call), events.duration[call], idle_after});
+    points.push_back({call, operators.of_call(call), events.duration[call], idle_after});
   }
   return points;
 }

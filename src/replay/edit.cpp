@@ -65,10 +65,8 @@ std::span<const EventId> LaunchedWork::of_range(EventId first, EventId end) cons
 EventId subtree_end(const Trace& trace, EventId root) {
   const Track& track = trace.tracks[trace.events.track[root]];
   const EventId track_end = track.first_event + track.event_count;
-  const Nanoseconds end = trace.events.end(root);
-  EventId event = root + 1;
-  while (event < track_end && trace.events.start[event] < end) ++event;
-  return event;
+  const auto start = trace.events.start.begin();
+  return static_cast<EventId>(std::lower_bound(start + root + 1, start + track_end, trace.events.end(root)) - start);
 }
 
 void Edit::scale_event(const Trace& trace, EventId event, float factor) { slot(scale, trace, event, 1.0F) *= factor; }

@@ -130,7 +130,7 @@ void describe(Fields& fields, const ModuleTime& module) {
   const bool has_parent = module.parent != ModuleTime::kNoParent;
   fields.object("ModuleTime", "A module of the model; its times include what is called inside");
   fields.member("name", module.name, "as the recorder names it");
-  fields.member("path", module.path, "with the modules around it");
+  fields.member("path", module.path, "with the modules around it; past 2,000 bytes, `…` and the innermost");
   fields.member("parent", has_parent ? std::optional(module.parent) : std::nullopt,
                 "the index of the module around it in this list");
   fields.member("depth", module.depth, "how many modules are around it");
@@ -306,7 +306,7 @@ struct ThreadOf {
 
 template <typename Fields>
 void describe(Fields& fields, const ThreadOf& of) {
-  static const ThreadActivity kNone;
+  static const auto& kNone = *new ThreadActivity;
   const ThreadActivity& thread = of.thread == nullptr ? kNone : *of.thread;
   fields.object("ThreadActivity", "What a thread of the host does in a step");
   fields.member("track", thread.track, "its id, as in telltale.info/1");

@@ -44,16 +44,19 @@ HostCost::HostCost(const Facts& facts)
     : facts_(facts),
       threads_(std::max(1.0, session_number(facts.trace, "torch_threads").value_or(1))),
       is_leaf_(facts.trace.events.size()),
+      around_(facts.trace.events.size(), kNoEvent),
       share_(facts.trace.events.size()),
       own_(facts.trace.events.duration) {
   const Events& events = facts.trace.events;
   for (EventId event = 0; event < events.size(); ++event) {
-    if (events.parent[event] != kNoEvent) own_[events.parent[event]] -= events.duration[event];
+    const EventId parent = events.parent[event];
+    if (parent != kNoEvent) {
+      own_[parent] -= events.duration[event];
+      around_[event] = events.kind[parent] == Kind::kOperator ? parent : around_[parent];
+    }
     if (events.kind[event] != Kind::kOperator) continue;
     is_leaf_[event] = true;
-    EventId around = events.parent[event];
-    while (around != kNoEvent && events.kind[around] != Kind::kOperator) around = events.parent[around];
-    if (around != kNoEvent) is_leaf_[around] = false;
+    if (around_[event] != kNoEvent) is_leaf_[around_[event]] = false;
   }
   for (EventId event = 0; event < events.size(); ++event) {
     if (events.kind[event] != Kind::kOperator || !facts.is_in_steps(event)) continue;
@@ -66,16 +69,13 @@ HostCost::HostCost(const Facts& facts)
 }
 
 void HostCost::find_computing() {
-  const Events& events = facts_.trace.events;
-  std::vector<bool> has_product(events.size());  // within it
+  std::vector<bool> has_product(facts_.trace.events.size());  // within it
   computes_ = is_leaf_;
   for (auto at = operators_.rbegin(); at != operators_.rend(); ++at) {
     const bool is_product = look_up(*at).work.flops.has_value();
     if (is_product && !has_product[*at]) computes_[*at] = true;
     if (!is_product && !has_product[*at]) continue;
-    EventId around = events.parent[*at];
-    while (around != kNoEvent && events.kind[around] != Kind::kOperator) around = events.parent[around];
-    if (around != kNoEvent) has_product[around] = true;
+    if (around_[*at] != kNoEvent) has_product[around_[*at]] = true;
   }
 }
 

@@ -84,7 +84,8 @@ class HostCost {
   const Facts& facts_;
   double threads_ = 1;
   std::vector<bool> is_leaf_;
-  std::vector<bool> computes_;  // leaves, and products that call only what makes their arguments ready
+  std::vector<bool> computes_;   // leaves, and products that call only what makes their arguments ready
+  std::vector<EventId> around_;  // the innermost operator around each event
   std::vector<float> share_;
   std::vector<Nanoseconds> own_;
   std::vector<EventId> leaves_, operators_;

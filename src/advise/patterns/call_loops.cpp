@@ -76,14 +76,16 @@ class Search {
   // These calls, by what they stand in.
   void collect_calls() {
     const Events& events = facts_.trace.events;
+    std::vector<bool> is_collected(events.size());  // for what stands around it
     for (const EventId launch : computing_calls()) {
       EventId call = launch;
       for (EventId around = events.parent[call]; around != kNoEvent; around = events.parent[around]) {
         if (may_be_body(around)) {
           std::vector<EventId>& calls = calls_by_body_[around];
-          if (!calls.empty() && calls.back() == call) break;  // and so is all that stands around
-          calls.push_back(call);
+          if (calls.empty() || calls.back() != call) calls.push_back(call);
         }
+        if (is_collected[around]) break;  // and so is all that stands around
+        is_collected[around] = true;
         call = around;
       }
       if (events.parent[call] != kNoEvent) continue;

@@ -26,7 +26,7 @@ struct Wording {
 };
 
 const Wording& wording_of(LoopOver over) {
-  static const std::array kWordings = {
+  static const auto& kWordings = *new std::array{
       Wording{LoopOver::kRows,
               "A loop calls the same operators for each of {} rows",
               {"batch_calls", "Call the operators once, on all rows together.",

@@ -28,7 +28,7 @@ struct Advice {
 
 // Locks go with whatever else the other thread does then: less sure than a sleep.
 const std::vector<Advice>& advice() {
-  static const std::vector<Advice> kAdvice = {
+  static const auto& kAdvice = *new std::vector<Advice>{
       {WaitFor::kSleep,
        Remedy::kGoes,
        Confidence::kHigh,
