@@ -64,7 +64,9 @@ TEST_F(LibrariesTest, one_that_never_recorded_is_unloaded_for_good) {
       void* library = dlopen(STATIC_PLUGIN, RTLD_NOW | RTLD_LOCAL);
       ASSERT_NE(library, nullptr) << dlerror();
       unload_before_thread_ends(library);
+#if !defined(__SANITIZE_ADDRESS__)  // which keeps what was loaded
       EXPECT_EQ(dlopen(STATIC_PLUGIN, RTLD_NOW | RTLD_NOLOAD), nullptr);
+#endif
       const pid_t child = fork();  // calls nothing that is gone
       if (child == 0) _exit(0);
       EXPECT_TRUE(wait_for(child).exited_with(0));
