@@ -23,8 +23,8 @@ class FlightTest : public RecordingTest {
     return options;
   }
   // Dumps are made by another thread; waits for that many.
-  bool has_files(std::size_t count) const {
-    for (int i = 0; i < 6000 && statistics().files < count; ++i) std::this_thread::sleep_for(10ms);
+  bool has_files(std::size_t count, std::chrono::seconds within = 60s) const {
+    for (int i = 0; i < within / 10ms && statistics().files < count; ++i) std::this_thread::sleep_for(10ms);
     return files().size() == count;
   }
 };
@@ -144,6 +144,16 @@ TEST_F(FlightTest, writes_on_a_signal_and_gives_the_signal_back) {
   EXPECT_EQ(now.sa_handler, own.sa_handler);
   raise(SIGUSR2);
   EXPECT_EQ(own_handler_calls, 1);
+}
+
+TEST_F(FlightTest, writes_on_a_signal_however_long_records_may_wait) {
+  telltale_options options = flight(60);
+  options.flight_signal = SIGUSR2;
+  options.flush_ms = 60'000;
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
+  raise(SIGUSR2);
+  EXPECT_TRUE(has_files(1, 30s)) << "the writer sleeps on";
+  telltale_stop();
 }
 
 TEST_F(FlightTest, may_be_asked_for_its_statistics_by_who_is_told_of_a_dump) {
