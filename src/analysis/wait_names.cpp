@@ -170,7 +170,9 @@ WaitFor wait_of_call(std::string_view call) {
 WaitFor waited_for(const Trace& trace, EventId call) {
   WaitFor what = wait_of_call(trace.name(call));
   if (what == WaitFor::kNothing || what == WaitFor::kSleep) return what;
-  for (EventId at = trace.events.parent[call]; at != kNoEvent; at = trace.events.parent[at]) {
+  constexpr int kMostCallers = 200;  // no library has more of its own around a wait
+  EventId at = trace.events.parent[call];
+  for (int looks = 0; at != kNoEvent && looks < kMostCallers; ++looks, at = trace.events.parent[at]) {
     if (trace.events.kind[at] != Kind::kPython) continue;
     const std::optional<SourceLine> frame = parsed_frame(trace.name(at));
     if (!frame) continue;

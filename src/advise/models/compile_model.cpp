@@ -260,9 +260,9 @@ void CompileModel::find_obstacles() {
   for (EventId event = 0; event < trace.events.size(); ++event)
     if (!is_on_device(trace.events.kind[event])) stays_[event] = facts_.computes_on_host(event);
   // Python of the user's own that calls no operator is no part of a graph.
-  for (const EventId root : facts_.user_python()) keep(root);
+  keep(facts_.user_python());
   // Recurrent networks are left to cuDNN as they are.
-  for (const EventId root : events_named(facts_, Kind::kOperator, is_recurrent)) keep(root);
+  keep(events_named(facts_, Kind::kOperator, is_recurrent));
 }
 
 // torch.compile puts the channels last, but not in networks that lost by it: with groups of several channels, with
@@ -284,9 +284,13 @@ void CompileModel::find_layout() {
   changes_layout_ = has_conversions && !loses && (has_many_channels || !is_known);
 }
 
-void CompileModel::keep(EventId root) {
-  const EventId end = subtree_end(facts_.trace, root);
-  for (EventId event = root; event < end; ++event) stays_[event] = true;
+void CompileModel::keep(const std::vector<EventId>& roots) {
+  EventId behind = 0;  // all that was kept
+  for (const EventId root : roots) {
+    const EventId end = subtree_end(facts_.trace, root);
+    for (EventId event = std::max(root, behind); event < end; ++event) stays_[event] = true;
+    behind = std::max(behind, end);
+  }
 }
 
 bool CompileModel::is_shortened(EventId event) const {

@@ -85,7 +85,8 @@ class CompileModel {
   bool has_changing_shapes() const;
   void add_chain(const std::vector<const DeviceCall*>& run);
   double compiled_alone(const DeviceCall& call) const;
-  void keep(EventId root);
+  // With all within them; they must come in ascending order.
+  void keep(const std::vector<EventId>& roots);
   bool is_shortened(EventId event) const;
   void fuse_chains(Edit& edit) const;
   Edit edited(float host_share, Nanoseconds added_host) const;

@@ -105,7 +105,9 @@ const Advice* advice_for(WaitFor what) {
 // An event loop, a server and a thread pool that wait for work have none: that is no fault of the step. What they call
 // of the user's may wait as any step does; for locks between requests there is another rule.
 bool is_idle(const Trace& trace, EventId call, WaitFor what) {
-  for (EventId at = trace.events.parent[call]; at != kNoEvent; at = trace.events.parent[at]) {
+  constexpr int kMostCallers = 200;  // no program has more around a wait
+  EventId at = trace.events.parent[call];
+  for (int looks = 0; at != kNoEvent && looks < kMostCallers; ++looks, at = trace.events.parent[at]) {
     const std::string_view name = trace.name(at);
     const auto frame = what == WaitFor::kLock ? std::nullopt : parsed_frame(name);
     if (frame && owner_of(frame->file) == CodeOwner::kUser) return false;
