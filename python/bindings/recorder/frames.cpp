@@ -168,7 +168,9 @@ bool look_at_threads(std::vector<ThreadView>& threads) {
 }
 
 std::size_t look_at_frames(const ThreadView& thread, std::span<Frame, kMostFrames> frames) {
-  return walk(Elsewhere(), thread.innermost, frames);
+  PyThreadState state;
+  if (!Elsewhere().read(thread.state, state)) return 0;
+  return walk(Elsewhere(), innermost_of(Elsewhere(), state), frames);
 }
 
 #else

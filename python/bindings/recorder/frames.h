@@ -46,7 +46,7 @@ struct ThreadView {
 
 // Of the main interpreter. False where the system does not let a process read its own memory this way.
 bool look_at_threads(std::vector<ThreadView>& threads);
-// Innermost first; none when it changed too much meanwhile.
+// As they are now, innermost first; none when they changed too much meanwhile.
 std::size_t look_at_frames(const ThreadView& thread, std::span<Frame, kMostFrames> frames);
 
 }  // namespace telltale::python

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -111,6 +112,9 @@ class LineCounts {
 
 // ---- One look at all threads ----
 
+// A look at a stack of 20 calls takes some 10 µs, at one of 200 some 100.
+constexpr std::chrono::microseconds kLongestLook{300};
+
 class Looker {
  public:
   explicit Looker(LineCounts& lines) : lines_(lines) {}
@@ -140,28 +144,33 @@ class Looker {
     Last& last = last_[id];
     const bool has_stood_still =
         ran == last.ran && thread.innermost == last.innermost && !last.waits_for.empty() && last.text != nullptr;
+    std::uint64_t when = telltale_now();
     if (!has_stood_still) {
-      last.text = text_of(thread);
+      last.text = text_of(thread, when);
       if (last.text == nullptr || last.text->name == 0) return;
       last.waits_for = what_thread_waits_for(id);
     }
     const std::int64_t since = last.ran < 0 ? 0 : ran - last.ran;
     last.ran = ran;
     last.innermost = thread.innermost;
-    emit(id, *last.text, last.waits_for, since);
+    emit(id, *last.text, last.waits_for, since, when);
   }
 
-  std::shared_ptr<const StackText> text_of(const ThreadView& thread) {
+  // Its innermost calls are those of that time. Null when that is not sure: when this thread lost its processor while
+  // it looked, the other one has gone on.
+  std::shared_ptr<const StackText> text_of(const ThreadView& thread, std::uint64_t& when) {
+    const auto begun = std::chrono::steady_clock::now();
     const std::size_t count = look_at_frames(thread, frames_);
-    if (count == 0) return nullptr;
+    if (count == 0 || std::chrono::steady_clock::now() - begun > kLongestLook) return nullptr;
     auto text = texts_.find(std::span(frames_).first(count));
-    return text != nullptr ? text : learn(thread.state);
+    return text != nullptr ? text : learn(thread.state, when);
   }
 
   // With the GIL the thread's calls stand still, if it is still there.
-  std::shared_ptr<const StackText> learn(PyThreadState* state) {
+  std::shared_ptr<const StackText> learn(PyThreadState* state, std::uint64_t& when) {
     const PyGILState_STATE held = PyGILState_Ensure();
     std::shared_ptr<const StackText> text;
+    when = telltale_now();
     try {
       if (is_alive(state)) {
         const std::size_t count = read_frames(state, frames_);
@@ -180,14 +189,13 @@ class Looker {
     return other != nullptr;
   }
 
-  void emit(std::int64_t id, const StackText& text, std::string_view waits_for, std::int64_t ran) {
-    const std::uint64_t now = telltale_now();
+  void emit(std::int64_t id, const StackText& text, std::string_view waits_for, std::int64_t ran, std::uint64_t when) {
     telltale_value values[4];
     values[0].integer = id;
     values[1].integer = text.name;
     values[2].integer = waits_for.empty() ? 0 : telltale_intern(waits_for.data());
     values[3].integer = ran;
-    telltale_span_at(sample_track(), sample_site(), now, now, 0, values);
+    telltale_span_at(sample_track(), sample_site(), when, when, 0, values);
     lines_.add(text.user, waits_for);
   }
 
