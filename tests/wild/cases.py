@@ -20,6 +20,7 @@ class Program:
     scripts: dict[str, str] = field(default_factory=dict)  # executables that must be there
     variables: dict[str, str] = field(default_factory=dict)
     records: bool = True  # whether there is something to record
+    steps: int | None = None  # how many the recording must show, where that matters
 
 
 def script(name: str, *words: str) -> tuple[str, ...]:
@@ -57,6 +58,7 @@ USUAL = [
     Program("streams", script("streams.py"), typed="two\nlines\n"),
     Program("late_torch", script("late.py")),
     Program("no_torch", script("never.py", "--flag"), records=False),
+    Program("inference", script("inference.py"), steps=40),
     Program("own_profiler", script("own_profiler.py")),
     Program("notebook", script("notebook.py")),
 ]

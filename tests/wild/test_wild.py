@@ -114,6 +114,8 @@ def main() -> int:
             answer = read_again(check, words.telltale, Path(folder) / "recorded", recorded)
             if answer and isinstance(case, Planted):
                 judge(check, case, answer)
+            elif answer and case.steps:
+                check.same("steps", case.steps, answer["steps"][-1]["index"] + 1)
         else:
             check.holds(not recorded.recordings and "nothing was recorded" in recorded.errors,
                         f"does not say that nothing was recorded:\n{recorded.errors}")
