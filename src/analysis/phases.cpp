@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analysis/call_stacks.h"
+#include "analysis/closure_steps.h"
 #include "analysis/host_timeline.h"
 #include "trace/side_table.h"
 
@@ -68,6 +69,7 @@ class PhaseFinder {
         host_work_(host_work),
         names_(marks_by_name(trace)),
         callers_(callers(trace)),
+        is_in_closure_step_(in_closure_step(trace)),
         operators_(trace.operators),
         own_(trace.events.size(), Phase::kOther),
         phases_(trace.events.size(), Phase::kOther) {}
@@ -123,7 +125,8 @@ class PhaseFinder {
   Phase inherited(EventId event, bool has_backward) const {
     const EventId caller = callers_.is_left_open[event] ? trace_.events.parent[event] : callers_.of[event];
     const Phase around = caller == kNoEvent ? phase_of_thread(event) : phases_[caller];
-    const bool is_open = around == Phase::kForward || around == Phase::kOther;
+    const bool is_open = around == Phase::kForward || around == Phase::kOther ||
+                         (around == Phase::kOptimizer && is_in_closure_step_[event]);
     if (is_open && own_[event] != Phase::kOther) return own_[event];
     const bool is_all_forward = !has_backward && trace_.events.kind[event] == Kind::kOperator;
     return around == Phase::kOther && is_all_forward ? Phase::kForward : around;
@@ -151,6 +154,7 @@ class PhaseFinder {
   const std::vector<HostWork>& host_work_;
   std::vector<NameMarks> names_;
   Callers callers_;
+  std::vector<bool> is_in_closure_step_;
   SideTableWalk<OperatorInfo> operators_;
   std::vector<Phase> own_, phases_;
 };

@@ -72,6 +72,26 @@ TEST(Phases, are_inherited_from_what_contains_an_event) {
   EXPECT_EQ(phase(step.item), Phase::kOther);
 }
 
+// Lightning's loop: the optimizer is given what computes the loss, and works when that is done.
+TEST(Phases, inside_an_optimizers_closure_are_those_of_the_closure) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  const auto optimizer = sketch.event(main, Kind::kAnnotation, "Optimizer.step#AdamW.step", 0, 400);
+  const auto module = sketch.event(main, Kind::kModule, "nn.Module: Linear_0", 10, 100);
+  const auto linear = sketch.op(main, "aten::linear", 20, 90);
+  const auto node = sketch.op(main, "autograd::engine::evaluate_function: AddmmBackward0", 110, 300);
+  const auto mm = sketch.op(main, "aten::mm", 120, 290);
+  const auto adam = sketch.op(main, "aten::_foreach_add_", 310, 390);
+  const std::vector<Phase> phases = phases_of(sketch.build());
+  const auto phase = [&](TraceSketch::Handle handle) { return phases[sketch.id(handle)]; };
+  EXPECT_EQ(phase(optimizer), Phase::kOptimizer);
+  EXPECT_EQ(phase(module), Phase::kForward);
+  EXPECT_EQ(phase(linear), Phase::kForward);
+  EXPECT_EQ(phase(node), Phase::kBackward);
+  EXPECT_EQ(phase(mm), Phase::kBackward);
+  EXPECT_EQ(phase(adam), Phase::kOptimizer);
+}
+
 TEST(Phases, of_device_work_are_those_of_its_launch) {
   TrainingStep step;
   const Trace trace = step.sketch.build();

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "analysis/closure_steps.h"
+
 namespace telltale {
 namespace {
 
@@ -161,10 +163,13 @@ WorkClassifier::WorkClassifier(const Trace& trace)
     : trace_(trace), by_name_(trace.strings.size()), is_in_optimizer_(trace.events.size()) {
   std::vector<char> is_optimizer_name(trace.strings.size());
   for (StringId id = 0; id < trace.strings.size(); ++id) is_optimizer_name[id] = is_optimizer(trace.strings[id]);
+  const std::vector<bool> is_in_closure_step = in_closure_step(trace);
   for (EventId event = 0; event < trace.events.size(); ++event) {
     const EventId parent = trace.events.parent[event];
-    is_in_optimizer_[event] =
-        is_optimizer_name[trace.events.name[event]] || (parent != kNoEvent && is_in_optimizer_[parent]);
+    const bool has_closure = is_in_closure_step[event] && trace.events.kind[event] == Kind::kAnnotation &&
+                             trace.name(event).starts_with("Optimizer.step");
+    is_in_optimizer_[event] = (is_optimizer_name[trace.events.name[event]] && !has_closure) ||
+                              (parent != kNoEvent && is_in_optimizer_[parent]);
   }
 }
 

@@ -37,8 +37,9 @@ void HostBatchModel::find_shares() {
   std::vector<bool> moves_parameters(trace.events.size());
   for (EventId event = 0; event < trace.events.size(); ++event) {
     const EventId parent = trace.events.parent[event];
-    moves_parameters[event] = facts_.phases[event] == Phase::kOptimizer || is_sum[trace.events.name[event]] ||
-                              (parent != kNoEvent && moves_parameters[parent]);
+    // An optimizer's step may run a closure that is none of its own.
+    const bool is_part = parent != kNoEvent && facts_.phases[parent] != Phase::kOptimizer && moves_parameters[parent];
+    moves_parameters[event] = facts_.phases[event] == Phase::kOptimizer || is_sum[trace.events.name[event]] || is_part;
     if (is_on_device(trace.events.kind[event]) || moves_parameters[event]) continue;
     share_[event] = is_overhead(facts_.host_work[event]) ? cost.growing_share(event) : 1;
   }
