@@ -66,6 +66,10 @@ ONE_LAYER = torch.nn.Linear(4, 4)
 A_ROW = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4), torch.nn.ReLU())
 
 
+def make_a_norm():
+    return torch.nn.BatchNorm1d(4)
+
+
 def one_call(x):
     x = x.sin()
     return x.exp()
@@ -124,6 +128,11 @@ class OperatorsKnow(unittest.TestCase):
                 ONE_LAYER(inputs)
 
         self.assertEqual(calls_of(record(thrice, samples=True), "Linear", ["aten::linear"]), [["aten::linear"]] * 3)
+
+    def test_that_what_makes_a_module_is_one_call(self):
+        # Its count of batches is made by torch.tensor(), which calls several operators.
+        [operators] = calls_of(record(make_a_norm, samples=True), "make_a_norm")
+        self.assertIn("aten::detach_", operators)
 
     def test_nothing_where_nobody_asked(self):
         [sine] = record(lambda: one_call(torch.ones(2))).named("aten::sin")

@@ -95,12 +95,18 @@ class ThreadStack {
     return count;
   }
 
-  // Of calls that all are where they were. An instruction may call several operators, but in torch.nn, where modules
-  // call one: there, the second is that of another call.
+  // Of calls that all are where they were. An instruction may call several operators, but in the modules of torch.nn
+  // nearly all call one: there, the second is that of another call of the module, if a loop could have led to it.
   std::size_t calls_around_repeated(std::span<const Frame> now, bool is_outermost) {
     const CodeInfo* const innermost = texts_.info_of(now.front().code);
-    const bool is_of_module = is_outermost && innermost != nullptr && innermost->file.starts_with("torch/nn/");
-    return is_of_module ? calls_around_new(now, now, now.size()) : now.size();
+    if (!is_outermost || innermost == nullptr || !innermost->file.starts_with("torch/nn/")) return now.size();
+    const std::size_t around = calls_around_new(now, now, now.size());
+    const auto is_module = [&](const Frame& frame) {
+      const CodeInfo* const info = texts_.info_of(frame.code);
+      return info != nullptr && info->role == FrameRole::kModule;
+    };
+    const bool is_module_called_again = std::ranges::any_of(now.first(now.size() - around), is_module);
+    return around > 0 && is_module_called_again ? around : now.size();
   }
 
   bool is_new_call(const Frame& before, const Frame& now) {
