@@ -61,7 +61,6 @@ class TwoLayers(torch.nn.Module):
         return self.second(x)
 
 
-# A module that takes the place of another in memory would go by its name: these are there first.
 ONE_LAYER = torch.nn.Linear(4, 4)
 A_ROW = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4), torch.nn.ReLU())
 
@@ -128,6 +127,16 @@ class OperatorsKnow(unittest.TestCase):
                 ONE_LAYER(inputs)
 
         self.assertEqual(calls_of(record(thrice, samples=True), "Linear", ["aten::linear"]), [["aten::linear"]] * 3)
+
+    def test_modules_by_their_class_though_they_take_the_places_of_others(self):
+        def many():
+            for kind in (torch.nn.Tanh, torch.nn.Sigmoid) * 50:
+                kind()(torch.ones(2))  # gone at once: the next one is likely to stand where it stood
+
+        recorded = record(many, samples=True)
+        for operator, name in (("aten::tanh", "Tanh"), ("aten::sigmoid", "Sigmoid")):
+            modules = {re.sub(r"_\d+$", "", stack_of(span)[-1]) for span in recorded.named(operator)}
+            self.assertEqual(modules, {f"nn.Module: {name}"})
 
     def test_that_what_makes_a_module_is_one_call(self):
         # Its count of batches is made by torch.tensor(), which calls several operators.

@@ -108,9 +108,9 @@ const CodeInfo* CodeTable::find(PyCodeObject* code) {
   return found == codes_.end() ? nullptr : found->second.get();
 }
 
-std::string CodeTable::module_named(PyObject* module) {
+std::string CodeTable::module_named(const Frame& call) {
   const std::lock_guard lock(mutex_);
-  const auto found = modules_.find(module);
+  const auto found = modules_.find({call.first_local, call.module});
   return found == modules_.end() ? std::string() : found->second;
 }
 
@@ -134,12 +134,13 @@ CodeInfo CodeTable::described(PyCodeObject* code) const {
 }
 
 // As Kineto names modules: the class, and which of its instances it is in the order in which they were first called.
-void CodeTable::learn_module(PyObject* module) {
-  if (module == nullptr || modules_.contains(module) || modules_.size() >= kMostModules) return;
-  const char* const name = Py_TYPE(module)->tp_name;
+void CodeTable::learn_module(const Frame& call) {
+  const std::pair key(call.first_local, call.module);
+  if (call.module == nullptr || modules_.contains(key) || modules_.size() >= kMostModules) return;
+  const char* const name = call.module->tp_name;
   const char* const dot = std::strrchr(name, '.');
   const std::string class_name = without_separators(dot == nullptr ? name : dot + 1);
-  modules_[module] = "nn.Module: " + class_name + "_" + std::to_string(module_counts_[class_name]++);
+  modules_[key] = "nn.Module: " + class_name + "_" + std::to_string(module_counts_[class_name]++);
 }
 
 bool CodeTable::learn(const Frame* frames, std::size_t count) {
@@ -156,7 +157,7 @@ bool CodeTable::learn(const Frame* frames, std::size_t count) {
     }
     if (known->role == FrameRole::kModule) {
       const std::lock_guard lock(mutex_);
-      learn_module(frames[i].first_local);
+      learn_module(frames[i]);
     }
   }
   return true;

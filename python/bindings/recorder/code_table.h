@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -43,7 +44,8 @@ struct CodeOptions {
   PyObject* around_call = nullptr;  // and of the one between it and forward()
 };
 
-// Code and modules stay known for ever, code is also kept alive, so that an address means one thing.
+// Code and modules stay known for ever. Code is also kept alive, so that an address means one thing; a module that
+// takes the place of a dead one of its class inherits its number.
 class CodeTable {
  public:
   // Under the GIL, before anything is looked up.
@@ -55,7 +57,7 @@ class CodeTable {
   // Null when it is not known yet.
   const CodeInfo* find(PyCodeObject* code);
   // "nn.Module: Linear_3", "" when it is not known yet.
-  std::string module_named(PyObject* module);
+  std::string module_named(const Frame& call);
 
   // Under the GIL: all that the frames are about becomes known. False when there is too much of it.
   bool learn(const Frame* frames, std::size_t count);
@@ -66,13 +68,13 @@ class CodeTable {
 
  private:
   CodeInfo described(PyCodeObject* code) const;
-  void learn_module(PyObject* module);
+  void learn_module(const Frame& call);
 
   std::mutex mutex_;  // never held while waiting for the GIL
   CodeOptions options_;
   std::atomic<const PyCodeObject*> module_call_ = nullptr;
   std::unordered_map<PyCodeObject*, std::unique_ptr<const CodeInfo>> codes_;
-  std::unordered_map<PyObject*, std::string> modules_;
+  std::map<std::pair<PyObject*, PyTypeObject*>, std::string> modules_;
   std::unordered_map<std::string, std::uint32_t> module_counts_;
 };
 

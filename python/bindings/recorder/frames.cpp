@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "code_table.h"
+
 namespace telltale::python {
 namespace {
 
@@ -103,12 +105,18 @@ Frame described(const void* address, const RawFrame& raw) {
 
 template <typename Memory>
 std::size_t walk(const Memory& memory, const void* address, std::span<Frame, kMostFrames> frames) {
+  const PyCodeObject* const module_call = code_table().module_call();
   std::size_t count = 0;
   // A chain that changes while it is read may lead anywhere, even in circles.
   for (std::size_t steps = 0; address != nullptr && count < frames.size() && steps < 2 * kMostFrames; ++steps) {
     RawFrame raw;
     if (!memory.read(address, raw)) return 0;
-    if (is_call(raw)) frames[count++] = described(address, raw);
+    if (is_call(raw)) {
+      Frame& frame = frames[count++];
+      frame = described(address, raw);
+      const bool is_module = frame.code == module_call && frame.first_local != nullptr;
+      if (is_module && !memory.read(&frame.first_local->ob_type, frame.module)) return 0;
+    }
     address = caller_of(raw);
   }
   return count;

@@ -19,6 +19,7 @@ struct Frame {
   PyCodeObject* code = nullptr;
   PyObject* first_local = nullptr;  // `self` in a method
   std::int64_t instruction = 0;     // the offset of the one that runs, in bytes
+  PyTypeObject* module = nullptr;  // in the call of a module, its class: another one may have taken its place in memory
   bool operator==(const Frame&) const = default;
 };
 

@@ -29,7 +29,7 @@ std::shared_ptr<const StackText> StackTexts::find(std::span<const Frame> frames)
   for (const Frame& frame : frames) {
     hash = mixed(hash, word_of(frame.code));
     hash = mixed(hash, static_cast<std::uint64_t>(frame.instruction));
-    if (frame.code == module_call) hash = mixed(hash, word_of(frame.first_local));
+    if (frame.code == module_call) hash = mixed(mixed(hash, word_of(frame.first_local)), word_of(frame.module));
   }
   if (const auto found = texts_.find(hash); found != texts_.end()) return found->second;
   constexpr std::size_t kMost = 1 << 16;  // of a program whose stacks are always new
@@ -50,7 +50,7 @@ std::shared_ptr<const StackText> StackTexts::described(std::span<const Frame> fr
     const bool is_inside_torch = info.role == FrameRole::kTorch && caller != FrameRole::kOwn;
     if (info.role != FrameRole::kHidden) caller = info.role;
     if (info.role == FrameRole::kModule) {
-      shown.push_back(code_table().module_named(frame->first_local));
+      shown.push_back(code_table().module_named(*frame));
       if (shown.back().empty()) return nullptr;
     } else if (info.role != FrameRole::kHidden && !is_inside_torch) {
       const int line = line_of(*frame);
