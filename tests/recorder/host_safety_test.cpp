@@ -281,6 +281,9 @@ TEST_F(HostSafetyTest, signal_handlers_may_emit_while_they_interrupt_the_recorde
 }
 
 TEST_F(HostSafetyTest, a_canceled_thread_does_not_hold_up_the_end) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the address sanitizer takes what a canceled thread left on its stack for an error";
+#endif
   static std::atomic<bool> has_emitted = false;
   start();
   pthread_t thread{};
