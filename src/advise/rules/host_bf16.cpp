@@ -19,6 +19,8 @@ namespace {
 // 0.35) and 0.33 to 1.64 (0.42 to 0.43). Shorter ones took up to 2.6 times as long.
 constexpr double kLeftOfProducts = 0.46, kLeftOfConvolutions = 0.61;
 constexpr double kLeastWork = 100'000;
+// Nor is what takes long for few operations slow at multiplying: 8 million take 50 to 130 µs on one thread.
+constexpr double kLeastFlops = 8e6;
 // Autocast turns what it multiplies into bfloat16, 2 to 7 billion elements a second and thread. What needs a block of
 // 32 MiB and more is mapped from the kernel each time, page by page: 0.5 billion.
 constexpr double kCastPerSecond = 2e9, kMappedCastPerSecond = 0.5e9;
@@ -32,7 +34,7 @@ constexpr double kUncertainty = 0.35;
 bool multiplies(const Facts& facts, EventId op, const HostOperator& known) {
   const std::string_view name = facts.trace.name(op);
   return known.type == NumberType::kFloat && name.find("attention") == std::string_view::npos &&
-         (known.work.flops || is_convolution(name));
+         (known.work.flops ? *known.work.flops >= kLeastFlops : is_convolution(name));
 }
 
 // In nanoseconds, for what goes in and comes out.

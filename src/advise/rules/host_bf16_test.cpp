@@ -46,7 +46,8 @@ TEST(HostBf16Rule, is_silent_where_casts_take_longer) {
 }
 
 TEST(HostBf16Rule, is_silent_about_short_products) {
-  EXPECT_TRUE(found_in({.shapes = "[[32,64],[64,64]]", .call = 90 * kMicrosecond}).empty());
+  EXPECT_TRUE(found_in({.call = 90 * kMicrosecond}).empty());
+  EXPECT_TRUE(found_in({.shapes = "[[32,64],[64,64]]"}).empty()) << "it takes long, but not to multiply";
 }
 
 TEST(HostBf16Rule, is_silent_where_the_cpu_has_no_instructions_for_it_or_nothing_is_known) {
