@@ -76,6 +76,9 @@ void fork_in_handler(int /*signal*/) {
 
 // The handler interrupts a thread that only emits: where it holds a lock of the recorder, nobody could fork any more.
 TEST_F(ForksTest, threads_and_handlers_may_fork_at_once) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "a handler that forks inside the address sanitizer's own locks leaves its child waiting for them";
+#endif
   expect_success_in_child([&] {
     start();
     std::signal(SIGUSR1, fork_in_handler);
