@@ -1,0 +1,72 @@
+/** The steps of a trace as the strip shows them, and the choice of some of them as the server takes it. Without DOM. */
+import { formatTime } from "../format";
+import type { Analyze, StepMark } from "../protocol";
+
+export interface Step {
+  index: number;
+  duration_ns: number;
+  state: "counted" | "left out" | "outlier" | "cut" | "warming up";
+}
+
+export interface Choice {
+  first: number; // positions in the list of steps
+  last: number;
+}
+
+/**
+ * All steps of the trace; what the diagnosis says of them where it is there already. Those before the first that it is
+ * about warm up.
+ */
+export function stepsOf(marks: readonly StepMark[], diagnosed: Analyze["steps"] | undefined): Step[] {
+  const known = new Map((diagnosed ?? []).map((step) => [step.index, step]));
+  const first = diagnosed?.[0]?.index ?? -Infinity;
+  return marks.map((mark) => {
+    const step = known.get(mark.index);
+    const state = step === undefined ? (mark.index < first ? "warming up" : "counted") : step.is_cut ? "cut" : step.is_outlier ? "outlier" : step.is_counted ? "counted" : "left out";
+    return { index: mark.index, duration_ns: step?.duration_ns ?? mark.duration_ns, state };
+  });
+}
+
+const REASONS: Record<Step["state"], string> = {
+  counted: "",
+  outlier: "Left out: unlike the others, as steps that warm up are.",
+  "warming up": "Left out: it warms up.",
+  cut: "Left out: the recording does not hold all of its work.",
+  "left out": "Left out: a pause or an unusual step parts it from the longest run.",
+};
+
+export function stepText(step: Step): string {
+  return `Step ${step.index}, ${formatTime(step.duration_ns)}. ${REASONS[step.state]}`.trim();
+}
+
+/** What `steps` in the hash says of a choice: "5" or "3..7". */
+export function choiceText(steps: readonly Step[], choice: Choice): string {
+  const [low, high] = [Math.min(choice.first, choice.last), Math.max(choice.first, choice.last)];
+  const [first, last] = [steps[low]?.index, steps[high]?.index];
+  if (first === undefined || last === undefined) return "";
+  return first === last ? String(first) : `${first}..${last}`;
+}
+
+/** Is a step among those that a choice such as "5", "3..7", "3.." or "..7" names? */
+export function isChosen(index: number, choice: string): boolean {
+  const [, low = "", dots = "", high = ""] = /^(\d*)(\.\.)?(\d*)$/.exec(choice.trim()) ?? [];
+  if (dots === "") return low !== "" && index === Number(low);
+  return (low === "" || index >= Number(low)) && (high === "" || index <= Number(high));
+}
+
+const MOST_ABOVE = 2;
+
+/**
+ * What fills the height of the strip: the longest step, but no more than twice the longest that counts. A first step of
+ * seconds would leave nothing to see of the others.
+ */
+export function fullHeight(steps: readonly Step[]): number {
+  const longest = (of: readonly Step[]): number => of.reduce((most, step) => Math.max(most, step.duration_ns), 0);
+  const counted = longest(steps.filter((step) => step.state === "counted"));
+  return Math.max(1, counted > 0 ? Math.min(longest(steps), MOST_ABOVE * counted) : longest(steps));
+}
+
+/** Which step stands at a share of the strip's width, from 0 to 1. */
+export function stepAt(share: number, count: number): number {
+  return Math.max(0, Math.min(count - 1, Math.floor(share * count)));
+}

@@ -1,0 +1,62 @@
+/** The geometry of the roofline plot: both axes logarithmic. Without DOM. */
+import type { Roofline } from "../protocol";
+
+export interface Range {
+  low: number;
+  high: number;
+}
+
+/** Whole powers of ten that hold all values, with at least two of them. */
+export function powersAround(values: readonly number[]): Range {
+  const positive = values.filter((value) => value > 0 && Number.isFinite(value));
+  if (positive.length === 0) return { low: 1, high: 100 };
+  const least = positive.reduce((a, b) => Math.min(a, b));
+  const most = positive.reduce((a, b) => Math.max(a, b));
+  const low = Math.floor(Math.log10(least));
+  const high = Math.ceil(Math.log10(most) + 1e-9);
+  return { low: 10 ** low, high: 10 ** Math.max(high, low + 2) };
+}
+
+export function logScale({ low, high }: Range, start: number, end: number): (value: number) => number {
+  const from = Math.log10(low);
+  const span = Math.log10(high) - from;
+  return (value) => start + ((Math.log10(Math.max(value, low / 10)) - from) / span) * (end - start);
+}
+
+export function powersOfTen({ low, high }: Range): number[] {
+  const powers: number[] = [];
+  for (let power = Math.round(Math.log10(low)); power <= Math.round(Math.log10(high)); ++power) powers.push(10 ** power);
+  return powers;
+}
+
+/** What holds all kernels and the corners of all ceilings. */
+export function rangesOf({ kernels, peaks, bytes_per_second }: Roofline): { x: Range; y: Range } {
+  const corners = bytes_per_second === null ? [] : peaks.map(({ flops_per_second }) => flops_per_second / bytes_per_second);
+  return {
+    x: powersAround([...kernels.map(({ flops_per_byte }) => flops_per_byte), ...corners.map((corner) => corner * 2)]),
+    y: powersAround([...kernels.map(({ flops_per_second }) => flops_per_second), ...peaks.map(({ flops_per_second }) => flops_per_second)]),
+  };
+}
+
+/** Precisions with the same peak share a line: "fp64, fp32". */
+export function sharedPeaks(peaks: Roofline["peaks"]): Roofline["peaks"] {
+  const byPeak = new Map<number, string[]>();
+  for (const { precision, flops_per_second } of peaks) {
+    byPeak.set(flops_per_second, [...(byPeak.get(flops_per_second) ?? []), precision]);
+  }
+  return [...byPeak].map(([flops_per_second, precisions]) => ({ precision: precisions.join(", "), flops_per_second }));
+}
+
+/** A ceiling: memory limits on the left of its corner, the processor on the right. Two ends and the corner where it is. */
+export function ceiling(peak: number, bytesPerSecond: number | null, { low, high }: Range): { x: number; y: number }[] {
+  if (bytesPerSecond === null) return [{ x: low, y: peak }, { x: high, y: peak }];
+  const corner = peak / bytesPerSecond;
+  const left = { x: low, y: Math.min(peak, low * bytesPerSecond) };
+  const right = { x: high, y: Math.min(peak, high * bytesPerSecond) };
+  return corner > low && corner < high ? [left, { x: corner, y: peak }, right] : [left, right];
+}
+
+/** Dots whose area is their time. */
+export function dotRadius(ns: number, mostNs: number): number {
+  return mostNs <= 0 ? 3 : Math.max(3, 18 * Math.sqrt(ns / mostNs));
+}

@@ -1,0 +1,88 @@
+/** How far each kernel is from what the device can do, by what limits it: its memory or its processor. */
+import { ask, isGivenUp } from "../api";
+import { colorStyle } from "../colors";
+import { element, replace } from "../element";
+import { formatPercent, formatTime } from "../format";
+import { emptyNote, errorNote, loadingNote } from "../messages";
+import { pictureExports } from "../picture";
+import type { Roofline } from "../protocol";
+import { place } from "../state";
+import { showOnTimeline } from "../to_timeline";
+import type { Page, Shown, View } from "../view";
+import { type Kernel, RooflinePlot } from "./roofline_plot";
+
+function show(room: HTMLElement, firstPage: Page): Shown {
+  let page = firstPage;
+  const note = element("div", { class: "roofline-view" }, loadingNote());
+  const list = element("tbody");
+  const caption = element("p", { class: "caption" });
+  const follow = (kernel: Kernel): void => void showOnTimeline(page, kernel.example, kernel.full_name);
+  const plot = new RooflinePlot({ pointed: (kernel) => mark(kernel), chosen: follow });
+  let asked = new AbortController();
+
+  const mark = (kernel: number | null): void => {
+    plot.mark(kernel);
+    [...list.rows].forEach((row, at) => row.classList.toggle("marked", at === kernel));
+  };
+  const row = (kernel: Kernel, at: number): HTMLElement =>
+    element(
+      "tr",
+      { on: { pointerenter: () => mark(at), pointerleave: () => mark(null) } },
+      element(
+        "th",
+        { scope: "row", title: kernel.full_name },
+        element("span", { class: "key", style: colorStyle(kernel.color) }),
+        element("button", { class: "link", on: { click: () => follow(kernel), focus: () => mark(at), blur: () => mark(null) } }, kernel.name),
+      ),
+      element("td", { class: "n" }, formatTime(kernel.device_ns)),
+      element("td", { class: "n" }, kernel.roofline_percent === null ? "" : formatPercent(kernel.roofline_percent)),
+    );
+  const head = ["Kernel", "a step", "of roofline"].map((title, at) => element("th", { scope: "col", class: at > 0 ? "n" : "" }, title));
+  const table = element("div", { class: "roofline-list" }, element("table", { class: "short-table" }, element("thead", {}, element("tr", {}, ...head)), list), caption);
+
+  const load = async (): Promise<void> => {
+    asked.abort();
+    asked = new AbortController();
+    try {
+      const roofline = await ask<Roofline>("api/roofline", { steps: place()["steps"] }, asked.signal);
+      if (roofline.kernels.length === 0) {
+        replace(note, nothing());
+        return;
+      }
+      replace(note, plot.node, table);
+      replace(list, ...roofline.kernels.map(row));
+      caption.textContent = captionOf(roofline);
+      plot.show(roofline);
+    } catch (error) {
+      if (!isGivenUp(error)) replace(note, errorNote(error));
+    }
+  };
+  room.append(note);
+  void load();
+  return {
+    placeChanged(now, before) {
+      if (now["steps"] !== before["steps"]) void load();
+    },
+    exports: () => (plot.node.isConnected ? pictureExports(plot.drawing, "roofline") : []),
+    pageChanged(next) {
+      page = next;
+      void load();
+    },
+    close() {
+      asked.abort();
+      plot.close();
+    },
+  };
+}
+
+function nothing(): HTMLElement {
+  return emptyNote("No kernel's work is known, so there is nothing to compare with what the device can do.", "Record on a GPU with record_shapes=True: operations and bytes follow from the shapes of operators.");
+}
+
+function captionOf({ device, bytes_per_second, peaks, left_out_ns }: Roofline): string {
+  const ceilings = bytes_per_second === null || peaks.length === 0 ? `What ${device} can do at most is not known. ` : "";
+  const rest = left_out_ns > 0 ? `Not shown: ${formatTime(left_out_ns)} a step in kernels whose work is not known.` : "";
+  return ceilings + rest;
+}
+
+export const roofline: View = { id: "roofline", title: "Roofline", key: "9", keys: [{ keys: "Tab, Enter", does: "walk through the kernels, and show one on the timeline" }], fills: true, show };

@@ -1,0 +1,160 @@
+/** The files that the program's own calls come from, and one of them with its time beside each line. */
+import { ask, isGivenUp } from "../api";
+import { themeColor } from "../colors";
+import { element, replace } from "../element";
+import { formatCount, formatTime } from "../format";
+import { emptyNote, errorNote, loadingNote } from "../messages";
+import { type Painting, paintedExports } from "../painted_picture";
+import { numberIn } from "../place";
+import type { SourceFiles, SourceText } from "../protocol";
+import { change, place } from "../state";
+import { VirtualRows } from "../table/virtual_rows";
+import { showOnTimeline } from "../to_timeline";
+import type { Page, Shown, View } from "../view";
+import { type FileGroup, dearestLine, fileGroups } from "./files";
+import { type SourceLook, sourcePainting } from "./source_painting";
+
+type Line = SourceText["lines"][number];
+interface ColumnOf {
+  title: string;
+  width: string; // empty: what the others leave
+}
+const COLUMNS: readonly ColumnOf[] = [{ title: "Line", width: "10ch" }, { title: "", width: "" }, { title: "GPU", width: "12ch" }, { title: "Host", width: "12ch" }, { title: "Calls", width: "9ch" }];
+
+const AROUND = 30; // lines above and below those on the screen that a picture has, too
+
+function show(room: HTMLElement, firstPage: Page): Shown {
+  let page = firstPage;
+  const hasGpu = page.shape.devices.length > 0;
+  const columns = COLUMNS.filter(({ title }) => hasGpu || title !== "GPU");
+  const node = element("div", { class: "source-view" }, loadingNote());
+  const files = element("nav", { class: "files", "aria-label": "Files" });
+  const note = element("div", { class: "row-note" });
+  let asked = new AbortController();
+  let lines: readonly Line[] = [];
+  let largest = { host: 1, device: 1 };
+  let shownFile = -1;
+  let shownName = "";
+
+  const table = new VirtualRows("Lines. Arrows move, Enter shows the calls on the timeline.", "table", {
+    columns: () => columns.length,
+    row: (at, properties) => lineRow(lines[at], hasGpu, largest, properties, () => void follow(at)),
+    key: (key, marked) => key === "Enter" && follow(marked),
+  });
+  const follow = (at: number): boolean => {
+    const example = lines[at]?.example ?? null;
+    if (example !== null) void showOnTimeline(page, example, null);
+    return example !== null;
+  };
+  const showText = (text: SourceText): void => {
+    const isOther = text.id !== shownFile;
+    shownFile = text.id;
+    shownName = text.file;
+    lines = text.lines;
+    largest = {
+      host: lines.reduce((most, { host_ns }) => Math.max(most, host_ns), 1),
+      device: lines.reduce((most, { device_ns }) => Math.max(most, device_ns), 1),
+    };
+    replace(note, text.problem !== null && element("p", { class: "soft" }, text.problem));
+    table.setTotal(lines.length);
+    if (isOther) table.markInMiddle(dearestLine(lines));
+  };
+  const load = async (): Promise<void> => {
+    asked.abort();
+    asked = new AbortController();
+    try {
+      const steps = place()["steps"];
+      const answer = await ask<SourceFiles>("api/source", { steps }, asked.signal);
+      const groups = fileGroups(answer.files);
+      const chosen = numberIn(place(), "file") ?? groups[0]?.files[0]?.id;
+      if (chosen === undefined) {
+        replace(node, nothing());
+        return;
+      }
+      replace(files, ...groups.map((group) => fileList(group, chosen, hasGpu)));
+      if (!files.isConnected) replace(node, files, element("div", { class: "text" }, note, table.node));
+      showText(await ask<SourceText>("api/source", { file: chosen, steps }, asked.signal));
+    } catch (error) {
+      if (!isGivenUp(error)) replace(node, errorNote(error));
+    }
+  };
+  const painting = (): Painting => {
+    const { first, end } = table.shown;
+    const shown = lines.slice(Math.max(0, first - AROUND), end + AROUND);
+    return sourcePainting({ file: shownName, lines: shown, width: table.node.clientWidth, hasGpu, largest, look: lookNow() });
+  };
+  replace(table.columns, ...columns.map(({ width }) => element("col", width === "" ? {} : { style: { width } })));
+  replace(table.head, element("tr", { "aria-rowindex": 1 }, ...columns.map(({ title, width }) => element("th", { scope: "col", class: width === "" ? "" : "n" }, title))));
+  room.append(node);
+  void load();
+  return {
+    placeChanged(now, before) {
+      if (now["steps"] !== before["steps"] || now["file"] !== before["file"]) void load();
+    },
+    exports: () => (table.node.isConnected && lines.length > 0 ? paintedExports("source", painting) : []),
+    pageChanged(next) {
+      page = next;
+      void load();
+    },
+    close() {
+      asked.abort();
+      table.close();
+    },
+  };
+}
+
+/** For a picture of the lines. */
+function lookNow(): SourceLook {
+  const { fontFamily } = getComputedStyle(document.body);
+  const code = themeColor("--code");
+  return { ground: themeColor("--ground"), ink: themeColor("--ink"), soft: themeColor("--soft"), bar: themeColor("--mark-ground"), text: fontFamily, code };
+}
+
+function nothing(): HTMLElement {
+  return emptyNote("The trace does not say which lines called what.", "Record with with_stack=True, or with telltale record. To read the files here, start with: telltale view TRACE --source FOLDER");
+}
+
+function fileList({ title, files }: FileGroup, chosen: number, hasGpu: boolean): HTMLElement {
+  const items = files.map(({ id, file, device_ns, host_ns, is_readable }) =>
+    element(
+      "li",
+      {},
+      element(
+        "button",
+        { class: "file-button", "aria-current": id === chosen && "true", title: is_readable ? file : `${file}: only its lines with time, the text cannot be read`, on: { click: () => change({ file: id }) } },
+        element("span", { class: is_readable ? "" : "soft" }, file),
+        element("span", { class: "soft" }, `host ${formatTime(host_ns)}${hasGpu ? ` · GPU ${formatTime(device_ns)}` : ""}`),
+      ),
+    ),
+  );
+  return element("section", {}, element("h2", {}, title), element("ul", {}, ...items));
+}
+
+function lineRow(line: Line | undefined, hasGpu: boolean, largest: { host: number; device: number }, properties: { class: string }, follow: () => void): HTMLElement {
+  if (line === undefined) return element("tr", properties);
+  const amount = (ns: number, most: number): HTMLElement =>
+    element("td", { class: "n bar-cell", style: { "--share": `${(ns / most) * 100}%` } }, ns > 0 && formatTime(ns));
+  const node = element(
+    "tr",
+    { ...properties, class: `${properties.class} ${line.example === null ? "plain" : ""}`.trim() },
+    element("th", { scope: "row", class: "n soft" }, line.line),
+    element("td", {}, element("code", {}, line.text ?? "")),
+    hasGpu && amount(line.device_ns, largest.device),
+    amount(line.host_ns, largest.host),
+    element("td", { class: "n" }, line.calls > 0 && formatCount(line.calls)),
+  );
+  if (line.example !== null) node.addEventListener("click", follow);
+  return node;
+}
+
+export const source: View = {
+  id: "source",
+  title: "Source",
+  key: "0",
+  fills: true,
+  keys: [
+    { keys: "↑ ↓", does: "move between lines" },
+    { keys: "Enter", does: "show the calls of a line on the timeline" },
+  ],
+  show,
+};

@@ -1,0 +1,148 @@
+/** Views that are a table: operators, kernels, lines. Sorted, filtered and grouped by the server. */
+import { addressOf, ask, askFile, isGivenUp } from "../api";
+import { element, replace } from "../element";
+import { formatCount } from "../format";
+import { emptyNote, errorNote } from "../messages";
+import type { Place } from "../place";
+import type { Column, Table } from "../protocol";
+import { change, place } from "../state";
+import { showOnTimeline } from "../to_timeline";
+import type { Page, Shown, View } from "../view";
+import { type Sorting, sortedBy } from "./cells";
+import { choice } from "./choice";
+import { PAGE_ROWS } from "./row_window";
+import { TableRows } from "./table_rows";
+
+export interface TableKind {
+  id: string;
+  title: string;
+  key: string;
+  rows: readonly { id: string; title: string }[]; // which rows there are to choose from
+  groups: readonly { id: string; title: string }[]; // what shares a row; empty: no choice
+  hasDetails: boolean; // has columns that one seldom looks at
+  empty: string; // what to record to have rows
+}
+
+const FILTER_WAIT_MS = 200;
+const FIELDS = ["rows", "group", "filter", "sort", "order", "steps", "columns"];
+
+export function tableView(kind: TableKind): View {
+  return {
+    id: kind.id,
+    title: kind.title,
+    key: kind.key,
+    fills: true,
+    keys: [
+      { keys: "/", does: "filter" },
+      { keys: "↑ ↓ PgUp PgDn", does: "move between rows" },
+      { keys: "Enter", does: "show the calls of the row on the timeline" },
+    ],
+    show: (room, page) => showTable(kind, room, page),
+  };
+}
+
+function parametersOf(kind: TableKind, now: Place): Record<string, string | undefined> {
+  return {
+    rows: now["rows"] ?? kind.rows[0]?.id,
+    group: kind.groups.length > 0 ? now["group"] : undefined,
+    filter: now["filter"],
+    sort: now["sort"],
+    order: now["order"],
+    steps: now["steps"],
+  };
+}
+
+function showTable(kind: TableKind, room: HTMLElement, firstPage: Page): Shown {
+  let page = firstPage;
+  const filter = element("input", { type: "search", class: "filter", placeholder: "Filter by name, shape or stack", "aria-label": "Filter", value: place()["filter"] ?? "" });
+  const count = element("span", { class: "soft count", role: "status" });
+  const save = element("a", { class: "button", download: `${kind.id}.csv` }, "CSV");
+  const below = element("div", { class: "row-note" });
+  let asked = new AbortController();
+  let sorting: Sorting = { sort: "", order: "falling" };
+
+  const rows = new TableRows(kind.title, {
+    page: (offset) => ask<Table>("api/table", { ...parametersOf(kind, place()), offset, limit: PAGE_ROWS }, asked.signal),
+    chosen: ({ example, search }) => void showOnTimeline(page, example, search),
+    sort: (column: Column) => change({ ...sortedBy(column, sorting) }, "replace"),
+  });
+  const csv = (): string => addressOf("api/table.csv", parametersOf(kind, place()));
+
+  const whichRows = choice("Rows", kind.rows, (id) => change({ rows: id, sort: null, order: null }));
+  const groups = choice("A row for each", kind.groups, (group) => change({ group }));
+  const allColumns = element("input", { type: "checkbox" });
+  allColumns.addEventListener("change", () => change({ columns: allColumns.checked ? "all" : null }, "replace"));
+  const setTools = (): void => {
+    const now = parametersOf(kind, place());
+    whichRows.set(now["rows"] ?? "");
+    groups.set(now["group"] ?? kind.groups[0]?.id ?? "");
+    allColumns.checked = place()["columns"] === "all";
+    save.href = csv();
+  };
+  const load = async (): Promise<void> => {
+    asked.abort();
+    asked = new AbortController();
+    const now = place();
+    try {
+      const table = await ask<Table>("api/table", { ...parametersOf(kind, now), limit: PAGE_ROWS }, asked.signal);
+      sorting = { sort: now["sort"] ?? "", order: now["order"] === "rising" ? "rising" : "falling" };
+      rows.setTable(table, sorting, now["columns"] === "all");
+      count.textContent = countText(table);
+      rows.node.hidden = table.total === 0;
+      replace(below, table.all === 0 ? emptyNote(kind.empty) : table.total === 0 && element("p", {}, `Nothing has “${now["filter"] ?? ""}” in its name, shapes or stack.`));
+    } catch (error) {
+      if (!isGivenUp(error)) replace(below, errorNote(error));
+    }
+  };
+
+  let timer: number | undefined;
+  filter.addEventListener("input", () => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(() => change({ filter: filter.value }, "replace"), FILTER_WAIT_MS);
+  });
+  filter.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" || event.key === "ArrowDown" || event.key === "Enter") rows.node.focus();
+  });
+  const tools = element(
+    "div",
+    { class: "view-tools" },
+    filter,
+    kind.rows.length > 1 && whichRows.node,
+    kind.groups.length > 1 && groups.node,
+    kind.hasDetails && element("label", { class: "tick" }, allColumns, "all columns"),
+    count,
+    save,
+  );
+  setTools();
+  room.append(element("div", { class: "table-view" }, tools, below, rows.node));
+  void load();
+  return {
+    placeChanged(now, before) {
+      if (FIELDS.every((name) => now[name] === before[name])) return;
+      if (filter.value !== (now["filter"] ?? "") && document.activeElement !== filter) filter.value = now["filter"] ?? "";
+      rows.scrollToTop();
+      setTools();
+      void load();
+    },
+    pageChanged(next) {
+      page = next;
+      void load();
+    },
+    keyDown(event) {
+      if (event.key !== "/") return false;
+      filter.focus();
+      filter.select();
+      return true;
+    },
+    exports: () => [{ label: "Table as CSV", name: `${kind.id}.csv`, content: () => askFile("api/table.csv", parametersOf(kind, place())) }],
+    close() {
+      window.clearTimeout(timer);
+      asked.abort();
+      rows.close();
+    },
+  };
+}
+
+function countText({ total, all }: Table): string {
+  return total === all ? `${formatCount(all)} ${all === 1 ? "row" : "rows"}` : `${formatCount(total)} of ${formatCount(all)} rows`;
+}

@@ -1,0 +1,42 @@
+/** The tables of the page. */
+import { tableView } from "./table_view";
+
+const GROUPS = [
+  { id: "name", title: "name" },
+  { id: "shape", title: "shape" },
+  { id: "stack", title: "stack" },
+];
+
+export const operators = tableView({
+  id: "operators",
+  title: "Operators",
+  key: "3",
+  rows: [
+    { id: "operators", title: "Operators" },
+    { id: "annotations", title: "Annotations" },
+    { id: "python", title: "Python" },
+  ],
+  groups: GROUPS,
+  hasDetails: true,
+  empty: "The trace has none. Operators need ProfilerActivity.CPU, Python calls with_stack=True, and annotations record_function.",
+});
+
+export const kernels = tableView({
+  id: "kernels",
+  title: "Kernels",
+  key: "4",
+  rows: [{ id: "kernels", title: "Kernels" }],
+  groups: GROUPS,
+  hasDetails: true,
+  empty: "The trace has no device work. Record with ProfilerActivity.CUDA, on a machine with a GPU.",
+});
+
+export const lines = tableView({
+  id: "lines",
+  title: "Lines",
+  key: "6",
+  rows: [{ id: "lines", title: "Lines" }],
+  groups: [],
+  hasDetails: false,
+  empty: "The trace does not say which line called what. Record with with_stack=True, or with telltale record.",
+});

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { areaPath, byteTicks, linear, pointAt, stepPath } from "../src/memory/curve";
+import { ceiling, dotRadius, logScale, powersAround, powersOfTen, sharedPeaks } from "../src/roofline/log_scales";
+import { dearestLine, fileGroups } from "../src/source/files";
+
+const same = (value: number): number => value;
+
+test("the memory curve holds each value until the next one and the last until the end", () => {
+  assert.equal(stepPath([0, 10, 20], [5, 8, 3], 30, same, same), "M0,5H10H10V8H20H20V3H30");
+  assert.equal(areaPath([0, 10], [5, 8], 20, same, same), "M0,5H10H10V8H20V0H0Z");
+  assert.equal(areaPath([], [], 20, same, same), "");
+});
+
+test("the memory curve leaves out what is not known", () => {
+  assert.equal(stepPath([0, 10, 20], [5, null, 3], 30, same, same), "M0,5H10M20,3H30");
+});
+
+test("a point of the curve holds from its time on", () => {
+  assert.deepEqual([-5, 0, 9, 10, 25].map((time) => pointAt([0, 10, 20], time)), [0, 0, 0, 1, 2]);
+  assert.equal(pointAt([], 5), 0);
+});
+
+test("marks of bytes are multiples of a power of two", () => {
+  assert.deepEqual(byteTicks(5 * 2 ** 30, 5), [0, 1, 2, 3, 4, 5].map((gib) => gib * 2 ** 30));
+  assert.deepEqual(byteTicks(0, 5), [0]);
+});
+
+test("scales map ends to ends, also where all values are equal", () => {
+  assert.equal(linear(0, 10, 100, 200)(5), 150);
+  assert.equal(linear(3, 3, 100, 200)(3), 100);
+  const log = logScale({ low: 1, high: 100 }, 0, 200);
+  assert.deepEqual([1, 10, 100].map(log), [0, 100, 200]);
+  assert.equal(log(0), -100);
+});
+
+test("a logarithmic axis holds all values between whole powers of ten", () => {
+  assert.deepEqual(powersAround([3, 450]), { low: 1, high: 1000 });
+  assert.deepEqual(powersAround([5]), { low: 1, high: 100 });
+  assert.deepEqual(powersAround([0, Number.NaN]), { low: 1, high: 100 });
+  assert.deepEqual(powersOfTen({ low: 0.1, high: 100 }), [0.1, 1, 10, 100]);
+});
+
+test("a ceiling is memory's up to its corner and the processor's from there", () => {
+  assert.deepEqual(ceiling(100, 10, { low: 1, high: 1000 }), [{ x: 1, y: 10 }, { x: 10, y: 100 }, { x: 1000, y: 100 }]);
+  assert.deepEqual(ceiling(100, null, { low: 1, high: 1000 }), [{ x: 1, y: 100 }, { x: 1000, y: 100 }]);
+  assert.deepEqual(ceiling(100, 0.01, { low: 1, high: 1000 }), [{ x: 1, y: 0.01 }, { x: 1000, y: 10 }]);
+});
+
+test("the area of a dot is its time, and the smallest can still be hit", () => {
+  assert.equal(dotRadius(100, 100), 18);
+  assert.equal(dotRadius(25, 100), 9);
+  assert.equal(dotRadius(0, 100), 3);
+  assert.equal(dotRadius(0, 0), 3);
+});
+
+test("the user's files come before those of packages and libraries", () => {
+  const file = (id: number, owner: "user" | "package" | "library") => ({ id, file: "f.py", owner, host_ns: 0, device_ns: 0, is_readable: true });
+  const groups = fileGroups([file(0, "library"), file(1, "user"), file(2, "user")]);
+  assert.deepEqual(groups.map(({ title, files }) => [title, files.map(({ id }) => id)]), [["Your files", [1, 2]], ["Python and PyTorch", [0]]]);
+});
+
+test("a file is shown from its dearest line", () => {
+  const line = (host_ns: number, device_ns: number) => ({ line: 1, text: "", host_ns, device_ns, calls: 1, example: null });
+  assert.equal(dearestLine([line(1, 0), line(2, 9), line(8, 0)]), 1);
+  assert.equal(dearestLine([]), 0);
+});
+
+test("precisions that are equally fast share a ceiling", () => {
+  const peaks = [{ precision: "fp64", flops_per_second: 67e12 }, { precision: "fp32", flops_per_second: 67e12 }, { precision: "tf32", flops_per_second: 495e12 }];
+  assert.deepEqual(sharedPeaks(peaks), [{ precision: "fp64, fp32", flops_per_second: 67e12 }, { precision: "tf32", flops_per_second: 495e12 }]);
+});
