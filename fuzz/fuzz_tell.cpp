@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "formats/output/byte_sink.h"
+#include "formats/input/text_in_memory.h"
 #include "formats/output/text_writer.h"
 #include "formats/tell/read.h"
 #include "formats/tell/write.h"
-#include "memory_text.h"
 #include "require.h"
+#include "string_sink.h"
 #include "tell/crc32c.h"
 #include "tell/layout.h"
 #include "trace_checks.h"
@@ -21,19 +21,10 @@ namespace {
 
 using namespace telltale;
 using fuzzing::require;
-
-class StringSink : public ByteSink {
- public:
-  Result<void> write(std::string_view bytes) override { return bytes_ += bytes, Result<void>(); }
-  Result<void> finish() override { return {}; }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  std::string bytes_;
-};
+using fuzzing::StringSink;
 
 Result<Trace> read(std::string_view bytes, unsigned threads) {
-  fuzzing::MemoryText input(bytes);
+  TextInMemory input(bytes);
   ReadOptions options;
   options.threads = threads;
   options.max_text_bytes = std::uint64_t{1} << 28;

@@ -1,8 +1,8 @@
 #include "read_text.h"
 
 #include "compare_traces.h"
+#include "formats/input/text_in_memory.h"
 #include "formats/kineto/read.h"
-#include "memory_text.h"
 #include "require.h"
 #include "slow_reader.h"
 #include "trace_checks.h"
@@ -11,7 +11,7 @@ namespace telltale::fuzzing {
 namespace {
 
 Result<Trace> read(std::string_view text, unsigned threads, std::size_t block_bytes) {
-  MemoryText input(text);
+  TextInMemory input(text);
   ReadOptions options;
   options.threads = threads;
   options.block_bytes = block_bytes;

@@ -1,0 +1,69 @@
+// State of an optimizer that could be smaller, or be shared among the ranks.
+#include <fmt/format.h>
+
+#include "advise/memory_rule.h"
+#include "base/amounts.h"
+
+namespace telltale {
+namespace {
+
+// Two moments of 32 bits become two of 8, with a scale for each block of 256 numbers or so.
+constexpr double kFreedByEightBits = 0.74;
+
+Finding about(const DeviceCauses& device, std::int64_t state, std::int64_t freed) {
+  Finding finding;
+  finding.saving_bytes = freed;
+  finding.explanation =
+      fmt::format("The optimizer keeps {}, {} of the peak.", format_bytes(state),
+                  format_percent(100.0 * static_cast<double>(state) /
+                                 static_cast<double>(std::max<std::int64_t>(device.peak.allocated, 1))));
+  finding.confidence = Confidence::kMedium;
+  return finding;
+}
+
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+  const std::int64_t state = bytes_for(device, MemoryUse::kOptimizerState);
+  std::vector<Finding> findings;
+  const std::int64_t ranks = facts.trace.distributed ? facts.trace.distributed->world_size.value_or(1) : 1;
+  if (const std::int64_t freed = ranks < 2 ? 0 : state - state / ranks; is_worth_freeing(device, freed)) {
+    Finding finding = about(device, state, freed);
+    finding.title = "Every rank keeps the whole state of the optimizer";
+    finding.explanation += fmt::format(" Each of {} ranks needs a share of it only.", ranks);
+    finding.fix = {"shard_optimizer",
+                   "Shard it among the ranks: ZeroRedundancyOptimizer, or fully_shard for parameters and gradients as "
+                   "well.",
+                   "- opt = torch.optim.AdamW(model.parameters())\n+ opt = ZeroRedundancyOptimizer(model.parameters(), "
+                   "optimizer_class=torch.optim.AdamW)"};
+    findings.push_back(std::move(finding));
+  }
+  const auto freed = static_cast<std::int64_t>(kFreedByEightBits * static_cast<double>(state));
+  if (device.peak.device != kHost && is_worth_freeing(device, freed)) {
+    Finding finding = about(device, state, freed);
+    finding.title = "The optimizer keeps its state in 32 bits";
+    finding.explanation += " In 8 bits a number, with scales, a quarter of that is enough.";
+    finding.confidence = Confidence::kLow;
+    finding.fix = {"smaller_optimizer_state",
+                   "Use an optimizer with 8-bit state (bitsandbytes.optim.AdamW8bit, torchao's AdamW8bit). It changes "
+                   "the numbers a little: compare the loss.",
+                   "- opt = torch.optim.AdamW(model.parameters())\n+ opt = bnb.optim.AdamW8bit(model.parameters())"};
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace
+
+MemoryRule memory_rules::optimizer_memory() {
+  return {{.title = "State of the optimizer",
+           .looks_for = "State of the optimizer that stands at the peak.",
+           .needs = "Memory events from the first step on, or notes of the program's tensors; the number of ranks for "
+                    "sharding.",
+           .saving = fmt::format("Bytes: {:.0f} % of it in 8 bits, which takes 8 bits for 32 and scales; sharded, all "
+                                 "but the share of one rank.",
+                                 100 * kFreedByEightBits),
+           .held = "Not compared with measurements yet.",
+           .fixes = {"shard_optimizer", "smaller_optimizer_state"}},
+          find};
+}
+
+}  // namespace telltale

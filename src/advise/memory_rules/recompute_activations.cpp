@@ -1,0 +1,128 @@
+// Activations of modules that could be computed again when the backward pass needs them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "advise/memory_rule.h"
+#include "base/amounts.h"
+
+namespace telltale {
+namespace {
+
+// "nn.Module: Block_3" → "Block"
+std::string_view class_of(std::string_view module) {
+  constexpr std::string_view kPrefix = "nn.Module: ";
+  if (module.starts_with(kPrefix)) module.remove_prefix(kPrefix.size());
+  const std::size_t end = module.find_last_not_of("0123456789");
+  return end != std::string_view::npos && end + 1 < module.size() && module[end] == '_' ? module.substr(0, end)
+                                                                                        : module;
+}
+
+// One call of a module in the forward pass, with what it left for the backward pass at the peak.
+struct Call {
+  std::int64_t bytes = 0;  // with all modules inside
+  std::int64_t last = 0;   // the block it made last: its output, which the next one keeps as its input
+  Nanoseconds made = INT64_MIN;
+};
+
+struct Candidate {
+  std::string_view module;
+  std::map<EventId, Call> calls;
+
+  // All that the calls keep, but for their inputs, and for what one of them needs while it is computed again.
+  std::int64_t freed() const {
+    std::int64_t all = 0, kept = 0, largest = 0;
+    for (const auto& [event, call] : calls) {
+      all += call.bytes;
+      kept += call.last;
+      largest = std::max(largest, call.bytes - call.last);
+    }
+    return all - kept - largest;
+  }
+};
+
+std::vector<Candidate> candidates_of(const Facts& facts, const DeviceCauses& device) {
+  constexpr int kMostLooks = 1000;
+  const Events& events = facts.trace.events;
+  std::map<std::string_view, Candidate> by_class;
+  for (const UsedBlock& block : device.at_peak) {
+    if (block.use != MemoryUse::kActivations) continue;
+    EventId at = block.event;
+    for (int looks = 0; at != kNoEvent && looks < kMostLooks; ++looks, at = events.parent[at]) {
+      if (events.kind[at] != Kind::kModule) continue;
+      Candidate& candidate = by_class[class_of(facts.trace.name(at))];
+      candidate.module = class_of(facts.trace.name(at));
+      Call& call = candidate.calls[at];
+      call.bytes += block.bytes;
+      if (block.allocated < call.made) continue;
+      call.made = block.allocated;
+      call.last = block.bytes;
+    }
+  }
+  std::vector<Candidate> candidates;
+  for (auto& [module, candidate] : by_class) candidates.push_back(std::move(candidate));
+  return candidates;
+}
+
+// The forward pass of these modules is computed twice in every step.
+Nanoseconds cost_of(const Facts& facts, const Candidate& candidate) {
+  Edit edit = facts.unobserved;
+  const Events& events = facts.trace.events;
+  for (EventId event = 0; event < events.size(); ++event) {
+    const bool is_such = events.kind[event] == Kind::kModule && class_of(facts.trace.name(event)) == candidate.module;
+    if (is_such && facts.is_in_steps(event) && facts.phases[event] != Phase::kBackward)
+      edit.scale_subtree(facts.trace, facts.launched, event, 2, 2);
+  }
+  return std::max<Nanoseconds>(0, -facts.saved_by(edit));
+}
+
+Finding found(const Facts& facts, const Candidate& candidate) {
+  Finding finding;
+  finding.saving_bytes = candidate.freed();
+  finding.cost = cost_of(facts, candidate);
+  finding.title = fmt::format("{} keeps activations that could be recomputed", candidate.module);
+  finding.explanation = fmt::format(
+      "{} of {} {} for the backward pass what the forward pass made. Computed again when it is needed, block by "
+      "block, {} of that need not stay; the forward pass of these modules then runs twice, which adds {} per step.",
+      counted(static_cast<double>(candidate.calls.size()), "call"), candidate.module,
+      candidate.calls.size() == 1 ? "keeps" : "keep", format_bytes(finding.saving_bytes), format_time(*finding.cost));
+  for (const auto& [event, call] : candidate.calls) finding.evidence.push_back(event);
+  finding.source = source_line(facts.trace, finding.evidence.front());
+  finding.fix = {"checkpoint",
+                 fmt::format("Wrap each {} in torch.utils.checkpoint, or turn on gradient checkpointing where the "
+                             "library has it (model.gradient_checkpointing_enable()).",
+                             candidate.module),
+                 "+ from torch.utils.checkpoint import checkpoint\n- x = block(x)\n+ x = checkpoint(block, x, "
+                 "use_reentrant=False)"};
+  return finding;
+}
+
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+  std::optional<Finding> best;
+  for (const Candidate& candidate : candidates_of(facts, device)) {
+    if (!is_worth_freeing(device, candidate.freed())) continue;
+    Finding finding = found(facts, candidate);
+    if (!best || bytes_for_time(finding) > bytes_for_time(*best)) best = std::move(finding);
+  }
+  if (!best) return {};
+  return {*best};
+}
+
+}  // namespace
+
+MemoryRule memory_rules::recompute_activations() {
+  return {{.title = "Activations that could be recomputed",
+           .looks_for = "Modules, by class, whose calls keep at the peak what the forward pass made for the backward "
+                        "pass; the class of which a byte is cheapest to compute again.",
+           .needs = "Memory events and modules of a training step; stacks for the source line.",
+           .saving = "Bytes: all that the calls keep, but for the last block that each makes, which is the input of "
+                     "the next one, and for what the largest needs while it is computed again. Time: a replay in "
+                     "which the forward pass of these modules takes twice as long.",
+           .held = "Not compared with measurements yet.",
+           .fixes = {"checkpoint"}},
+          find};
+}
+
+}  // namespace telltale

@@ -1,0 +1,58 @@
+// Activations in float32 where 16 bits would do.
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "advise/memory_rule.h"
+#include "analysis/memory_summary.h"
+#include "base/amounts.h"
+
+namespace telltale {
+namespace {
+
+// As the operator's own arguments say it: some are float32, and none is narrower.
+bool is_float32(const Facts& facts, EventId op) {
+  const std::string_view types = texts_of(facts.trace, op).types;
+  const bool is_narrow = types.contains("BFloat16") || types.contains("Half") || types.contains("Float8");
+  return types.contains("\"float\"") && !is_narrow;
+}
+
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+  std::int64_t wide = 0;
+  Finding finding;
+  for (const UsedBlock& block : device.at_peak) {
+    if (block.use != MemoryUse::kActivations || block.event == kNoEvent) continue;
+    const EventId op = maker_of(facts.trace, block.event);
+    if (!is_float32(facts, op)) continue;
+    wide += block.bytes;
+    if (finding.evidence.size() < Finding::kMaxEvidence) finding.evidence.push_back(op);
+  }
+  finding.saving_bytes = wide / 2;
+  if (!is_worth_freeing(device, finding.saving_bytes)) return {};
+  finding.source = source_line(facts.trace, finding.evidence.front());
+  finding.title = "Activations are kept in float32";
+  finding.explanation = fmt::format(
+      "At the peak, {} of what is kept for the backward pass comes from operators that compute in float32. "
+      "In 16 bits it takes half.",
+      format_bytes(wide));
+  finding.confidence = Confidence::kMedium;
+  finding.fix = {"bf16", "Run the forward pass under autocast: parameters stay in float32, most activations take half.",
+                 "+ with torch.autocast(device_type, dtype=torch.bfloat16):\n      loss = model(x, y)"};
+  return {finding};
+}
+
+}  // namespace
+
+MemoryRule memory_rules::wide_activations() {
+  return {{.title = "Activations in float32",
+           .looks_for = "What stands at the peak for the backward pass and was made by operators with float32 "
+                        "arguments and none of 16 bits.",
+           .needs = "Memory events and shapes, which bring the types of arguments; stacks for the source line.",
+           .saving = "Bytes: half of it. Autocast keeps some operators in float32, so that it may be less; time is "
+                     "the matter of no_mixed_precision.",
+           .held = "Not compared with measurements yet.",
+           .fixes = {"bf16"}},
+          find};
+}
+
+}  // namespace telltale

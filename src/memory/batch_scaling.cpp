@@ -1,0 +1,167 @@
+#include "memory/batch_scaling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace telltale {
+namespace {
+
+using Asked = AllocatorRequest::Kind;
+
+// From which entry to which a block lives; kNoAllocatorEntry: before the log, or beyond its end.
+struct Life {
+  std::size_t made = kNoAllocatorEntry, freed = kNoAllocatorEntry;
+  std::int64_t bytes = 0;
+  bool was_served = true;  // and not refused for lack of memory
+};
+
+std::vector<Life> lives_of(const AllocatorRequests& requests) {
+  std::vector<Life> lives(requests.blocks);
+  for (std::size_t i = 0; i < requests.start_blocks.size(); ++i)
+    lives[i].bytes = requests.start.block_at(requests.start_blocks[i])->requested;
+  for (const AllocatorRequest& request : requests.list) {
+    if (request.kind == Asked::kAllocate || request.kind == Asked::kFailedAllocate)
+      lives[request.block] = {
+          .made = request.entry, .bytes = request.bytes, .was_served = request.kind == Asked::kAllocate};
+    else if (request.kind == Asked::kFree || request.kind == Asked::kCompleteFree)
+      lives[request.block].freed = request.entry;
+  }
+  return lives;
+}
+
+bool stays(const Life& life) {
+  return life.was_served && (life.made == kNoAllocatorEntry || life.freed == kNoAllocatorEntry);
+}
+
+bool is_fixed_role(std::string_view role) {
+  return role == "parameter" || role == "gradient" || role == "optimizer_state" || role == "buffer";
+}
+
+// What the program noted of the block that lies at an address from one time to another; empty where it noted nothing.
+class Notes {
+ public:
+  Notes(const Trace& trace, DeviceId device) : trace_(trace) {
+    for (const NotedTensor& note : trace.noted_tensors)
+      if (note.device == device) by_address_[note.address].push_back(&note);
+  }
+  std::string_view role(std::uint64_t address, std::int64_t bytes, Nanoseconds from, Nanoseconds to) const {
+    const std::uint64_t end = address + static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 1));
+    for (auto at = by_address_.lower_bound(address); at != by_address_.end() && at->first < end; ++at) {
+      const auto later = [](Nanoseconds time, const NotedTensor* note) { return time < note->time; };
+      const auto after = std::upper_bound(at->second.begin(), at->second.end(), to, later);
+      if (after != at->second.begin() && (*std::prev(after))->time >= from)
+        return trace_.strings[(*std::prev(after))->role];
+    }
+    return {};
+  }
+
+ private:
+  const Trace& trace_;
+  std::map<std::uint64_t, std::vector<const NotedTensor*>> by_address_;  // each by time
+};
+
+// The step that is under way at a time, counted from 1; 0 before the first.
+std::size_t step_at(const Trace& trace, Nanoseconds time) {
+  const auto after = std::ranges::upper_bound(trace.steps, time, {}, &Step::start);
+  return static_cast<std::size_t>(after - trace.steps.begin());
+}
+
+struct Asking {
+  double bytes = 0;
+  double count = 0;
+};
+
+// By the text of the call stack, since two traces have numbers of their own.
+std::map<std::string_view, Asking> asked_by_stack(const Trace& trace, const AllocatorRequests& requests) {
+  std::map<StringId, Asking> by_id;
+  for (const AllocatorRequest& request : requests.list) {
+    if (request.kind != Asked::kAllocate) continue;
+    Asking& asking = by_id[trace.allocator_events[request.entry].call_stack];
+    asking.bytes += static_cast<double>(request.bytes);
+    ++asking.count;
+  }
+  std::map<std::string_view, Asking> by_text;
+  for (const auto& [stack, asking] : by_id)
+    if (stack != kEmptyString) by_text[trace.strings[stack]] = asking;
+  return by_text;
+}
+
+}  // namespace
+
+BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests) {
+  const std::vector<Life> lives = lives_of(requests);
+  const Notes notes(trace, requests.device);
+  std::set<std::int64_t> staying_sizes;
+  for (const Life& life : lives)
+    if (stays(life)) staying_sizes.insert(life.bytes);
+  BatchScaling scaling;
+  scaling.least.resize(lives.size());
+  scaling.most.resize(lives.size());
+  for (std::size_t i = 0; i < lives.size(); ++i) {
+    const Life& life = lives[i];
+    const bool is_before = life.made == kNoAllocatorEntry;
+    const Nanoseconds from = is_before ? INT64_MIN : trace.allocator_events[life.made].time;
+    const Nanoseconds to = life.freed == kNoAllocatorEntry ? INT64_MAX : trace.allocator_events[life.freed].time;
+    const std::uint64_t address = is_before ? requests.start_blocks[i] : trace.allocator_events[life.made].address;
+    const std::string_view role = life.was_served ? notes.role(address, life.bytes, from, to) : std::string_view();
+    if (is_fixed_role(role) || (role.empty() && stays(life))) continue;
+    scaling.most[i] = 1;
+    const bool crosses_steps = !stays(life) && step_at(trace, from) != step_at(trace, to);
+    const bool is_surely_growing = !role.empty() || (!crosses_steps && !staying_sizes.contains(life.bytes));
+    if (is_surely_growing) scaling.least[i] = 1;
+  }
+  return scaling;
+}
+
+BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests, const Trace& other,
+                           const AllocatorRequests& others) {
+  const auto here = asked_by_stack(trace, requests), there = asked_by_stack(other, others);
+  // How many times as large the blocks of a stack are in the other recording, and how many bytes they are.
+  std::map<std::string_view, double> ratios;
+  std::vector<std::pair<double, double>> growing;
+  double weight = 0;
+  for (const auto& [stack, asking] : here) {
+    const auto found = there.find(stack);
+    if (found == there.end()) continue;
+    const double ratio = found->second.bytes / found->second.count / (asking.bytes / asking.count);
+    ratios[stack] = ratio;
+    if (std::abs(ratio - 1) < 0.01) continue;
+    growing.emplace_back(ratio, asking.bytes);
+    weight += asking.bytes;
+  }
+  BatchScaling one = batch_scaling(trace, requests);
+  if (growing.empty()) {
+    one.remark = here.empty() ? "no call stacks were recorded, so the other recording could not be compared"
+                              : "nothing in the two recordings that has the same call stack differs in size";
+    return one;
+  }
+  // Most bytes grow as the batch does.
+  std::ranges::sort(growing);
+  double below = 0;
+  BatchScaling scaling{.is_from_two = true};
+  for (const auto& [ratio, bytes] : growing) {
+    below += bytes;
+    scaling.batch_ratio = ratio;
+    if (below >= weight / 2) break;
+  }
+  scaling.least = one.least;
+  scaling.most = one.most;
+  for (const AllocatorRequest& request : requests.list) {
+    if (request.kind != Asked::kAllocate && request.kind != Asked::kFailedAllocate) continue;
+    const auto found = ratios.find(trace.strings[trace.allocator_events[request.entry].call_stack]);
+    if (found == ratios.end()) continue;
+    const double share = std::clamp((found->second - 1) / (scaling.batch_ratio - 1), 0.0, 1.0);
+    scaling.least[request.block] = scaling.most[request.block] = share;
+  }
+  return scaling;
+}
+
+std::vector<double> scale_of(const std::vector<double>& shares, double batch_factor) {
+  std::vector<double> scale(shares.size());
+  std::ranges::transform(shares, scale.begin(), [&](double share) { return 1 + share * (batch_factor - 1); });
+  return scale;
+}
+
+}  // namespace telltale

@@ -1,0 +1,30 @@
+#include "memory/memory_causes.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace telltale {
+
+MemoryCauses memory_causes(const Trace& trace, const StepTiming& timing, const std::vector<Phase>& phases) {
+  MemoryCauses causes;
+  const std::vector<DeviceId> logged = allocator_devices(trace);
+  for (const DeviceMemory& device : memory_by_device(trace)) {
+    std::vector<UsedBlock> blocks = used_blocks(trace, device.device, phases);
+    DeviceCauses found;
+    found.peak = memory_peak(trace, device, blocks);
+    found.timeline = memory_timeline(device, blocks, timing);
+    std::ranges::move(memory_leaks(trace, device.device, blocks, timing, device.peak.allocated),
+                      std::back_inserter(causes.leaks));
+    std::erase_if(blocks, [&](const UsedBlock& block) { return !block.lives_at(found.peak.time); });
+    std::ranges::stable_sort(blocks, std::ranges::greater{}, &UsedBlock::bytes);
+    found.at_peak = std::move(blocks);
+    if (std::ranges::find(logged, device.device) != logged.end())
+      found.fragmentation = fragmentation_at_peak(trace, device.device);
+    causes.devices.push_back(std::move(found));
+  }
+  std::ranges::move(resident_leaks(trace, timing), std::back_inserter(causes.leaks));
+  return causes;
+}
+
+}  // namespace telltale

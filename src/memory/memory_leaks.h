@@ -1,0 +1,46 @@
+// What grows from step to step, and the line that makes it.
+//
+// Of every line, what it made and is still there is counted at the end of each step. A leak is what rises over all
+// steps, and over the second half of them as well: what warms up, a cache that is full after a while, and a buffer of
+// the newest batches rise at first only. The rate is the median of the slopes between any two steps (Theil and Sen),
+// which single odd steps do not bend.
+//
+// Pure and thread-safe; linear in blocks and, for each line that leaves something, in steps.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/source_line.h"
+#include "analysis/step_timing.h"
+#include "memory/memory_uses.h"
+
+namespace telltale {
+
+// Fewer steps say nothing about growth.
+inline constexpr std::size_t kLeastStepsOfLeak = 4;
+// The least that PyTorch's allocator for devices hands out: what leaks a tensor per step leaks as much.
+inline constexpr double kLeastLeakPerStep = 512;
+
+struct MemoryLeak {
+  DeviceId device = kHost;
+  std::optional<SourceLine> source;
+  std::string made_by;  // the operator, or whose memory it is where only a process's size is known; may be empty
+  double bytes_per_step = 0;
+  std::int64_t bytes = 0;  // that it has come to
+  MemoryUse use = MemoryUse::kOther;
+  EventId example = kNoEvent;           // that made the newest of it
+  std::optional<double> steps_to_full;  // at this rate, where the size of the memory is known
+};
+
+// By falling rate; `used` is what is in use at most.
+std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::span<const UsedBlock> blocks,
+                                     const StepTiming& timing, std::int64_t used);
+
+// Of processes whose resident size was recorded, as those of a loader's workers.
+std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& timing);
+
+}  // namespace telltale

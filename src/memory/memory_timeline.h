@@ -1,0 +1,40 @@
+// A device's memory over time: how much, for what, and whether the steps are alike.
+//
+// Pure and thread-safe; linear in blocks and in steps, but for sorting.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/memory_map.h"
+#include "analysis/step_timing.h"
+#include "memory/memory_uses.h"
+
+namespace telltale {
+
+struct UsesAt {
+  Nanoseconds time = 0;
+  std::array<std::int64_t, kMemoryUseCount> bytes{};  // by use; together what is allocated then
+};
+
+struct StepMemory {
+  std::int64_t index = 0;
+  Interval host;
+  std::int64_t peak = 0, minimum = 0;
+  bool differs = false;  // by far from the peak of most others
+};
+
+struct MemoryTimeline {
+  std::vector<MemoryPoint> levels;  // thinned, peaks kept
+  std::vector<UsesAt> uses;         // at the times of the levels
+  std::vector<StepMemory> steps;    // by start; none where the trace has no steps
+};
+
+inline constexpr std::size_t kMostTimelinePoints = 600;
+
+MemoryTimeline memory_timeline(const DeviceMemory& device, std::span<const UsedBlock> blocks, const StepTiming& timing);
+
+}  // namespace telltale

@@ -1,0 +1,328 @@
+#include "memory/memory_uses.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/torch_memory.h"
+#include "memory/stack_words.h"
+
+namespace telltale {
+namespace {
+
+constexpr Nanoseconds kNever = UsedBlock::kNever;
+
+// What a note's role says, for torch's categories and for ours.
+struct Role {
+  std::string_view name;
+  MemoryCategory category;
+  MemoryUse use;
+};
+constexpr Role kRoles[] = {
+    {"parameter", MemoryCategory::kParameter, MemoryUse::kParameters},
+    {"buffer", MemoryCategory::kUnknown, MemoryUse::kParameters},
+    {"gradient", MemoryCategory::kGradient, MemoryUse::kGradients},
+    {"optimizer_state", MemoryCategory::kOptimizerState, MemoryUse::kOptimizerState},
+    {"input", MemoryCategory::kInput, MemoryUse::kInputs},
+    {"kv_cache", MemoryCategory::kUnknown, MemoryUse::kKvCache},
+};
+const Role* role_named(std::string_view name) {
+  const auto* const role = std::ranges::find(kRoles, name, &Role::name);
+  return role == std::end(kRoles) ? nullptr : role;
+}
+
+// The notes of one device, and which rows of Trace::noted_tensors they are.
+struct Notes {
+  std::vector<TensorNote> notes;
+  std::vector<std::size_t> rows;
+};
+Notes notes_of(const Trace& trace, DeviceId device) {
+  Notes found;
+  for (std::size_t row = 0; row < trace.noted_tensors.size(); ++row) {
+    const NotedTensor& tensor = trace.noted_tensors[row];
+    const Role* const role = role_named(trace.strings[tensor.role]);
+    if (tensor.device != device || role == nullptr) continue;
+    found.notes.push_back({tensor.time, tensor.address, tensor.bytes, role->category});
+    found.rows.push_back(row);
+  }
+  return found;
+}
+
+// What the allocator's log adds to the blocks of a device: stacks, and the private pools that they come from.
+class Log {
+ public:
+  Log(const Trace& trace, DeviceId device) : trace_(trace), device_(device) {
+    for (const AllocatorEvent& event : trace.allocator_events)
+      if (event.device == device && event.call_stack != kEmptyString) has_stacks_ = true;
+  }
+
+  bool has_stacks() const { return has_stacks_; }
+
+  // Of a block that was allocated then; those asked for come by time.
+  const AllocatorEvent* allocation(std::uint64_t address, Nanoseconds time) {
+    const auto& events = trace_.allocator_events;
+    while (next_ < events.size() && (!is_allocation(next_) || events[next_].time < time)) ++next_;
+    for (std::size_t at = next_; at < events.size() && events[at].time <= time; ++at)
+      if (is_allocation(at) && events[at].address == address) return &events[at];
+    return nullptr;
+  }
+
+ private:
+  bool is_allocation(std::size_t at) const {
+    const AllocatorEvent& event = trace_.allocator_events[at];
+    return event.device == device_ && event.action == AllocatorAction::kAllocate;
+  }
+
+  const Trace& trace_;
+  DeviceId device_;
+  std::size_t next_ = 0;
+  bool has_stacks_ = false;
+};
+
+// A block with what is known of where it was made.
+struct Made {
+  UsedBlock block;
+  StringId pool = kEmptyString;
+  MemoryCategory category = MemoryCategory::kUnknown;
+  StackPart part = StackPart::kUnknown;
+};
+
+class Uses {
+ public:
+  Uses(const Trace& trace, DeviceId device, const std::vector<Phase>& phases)
+      : trace_(trace), phases_(phases), part_of_name_(trace.strings.size()), log_(trace, device) {
+    collect(device);
+    add_blocks_before(device);
+    for (Made& made : all_) made.part = part_of(made);
+    find_starts();
+  }
+
+  std::vector<UsedBlock> decided() {
+    for (Made& made : all_)
+      if (!made.block.is_noted) made.block.use = use_of(made);
+    std::set<std::int64_t> gradient_sizes;
+    for (const Made& made : all_)
+      if (made.block.use == MemoryUse::kGradients) gradient_sizes.insert(made.block.bytes);
+    std::vector<UsedBlock> blocks;
+    for (Made& made : all_) {
+      const bool fits = gradient_sizes.empty() || gradient_sizes.contains(made.block.bytes);
+      if (!made.block.is_noted && may_be_parameter(made) && fits) made.block.use = MemoryUse::kParameters;
+      blocks.push_back(made.block);
+    }
+    std::ranges::stable_sort(blocks, {}, &UsedBlock::allocated);
+    return blocks;
+  }
+
+ private:
+  void collect(DeviceId device) {
+    const Notes notes = notes_of(trace_, device);
+    for (const CategorizedBlock& each : categorized_blocks(trace_, device, notes.notes)) {
+      Made made{.block = {each.address, each.bytes, each.allocated, each.freed, each.event, each.freeing_event},
+                .category = each.category};
+      if (!each.was_there_before()) {
+        if (const AllocatorEvent* const logged = log_.allocation(each.address, each.allocated)) {
+          made.block.call_stack = logged->call_stack;
+          made.pool = logged->pool;
+        }
+      }
+      if (each.note != CategorizedBlock::kNoNote) take_note(trace_.noted_tensors[notes.rows[each.note]], made.block);
+      all_.push_back(made);
+    }
+  }
+
+  void take_note(const NotedTensor& tensor, UsedBlock& block) const {
+    block.is_noted = true;
+    block.name = tensor.name;
+    block.use = role_named(trace_.strings[tensor.role])->use;
+  }
+
+  // What the program held when the log begins, with the stacks that the allocator knows. Blocks that await their free
+  // are the program's no more.
+  void add_blocks_before(DeviceId device) {
+    std::unordered_map<std::uint64_t, std::size_t> known;  // in all_
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (all_[i].block.allocated == UsedBlock::kBeforeTheTrace) known.emplace(all_[i].block.address, i);
+    for (const MemoryBlock& held : trace_.memory_blocks) {
+      const MemorySegment& segment = trace_.memory_segments[held.segment];
+      if (segment.device != device || held.state != BlockState::kAllocated) continue;
+      const auto [place, is_new] = known.try_emplace(held.address, all_.size());
+      if (is_new) all_.push_back({.block = {.address = held.address, .bytes = held.bytes}});
+      Made& made = all_[place->second];
+      made.block.call_stack = held.call_stack;
+      made.pool = segment.pool;
+    }
+  }
+
+  StackPart part_of_frame_named(StringId name) {
+    std::optional<StackPart>& part = part_of_name_[name];
+    if (!part) part = part_of_frame(trace_.strings[name]);
+    return *part;
+  }
+
+  StackPart part_of_text(StringId stack) {
+    const auto [place, is_new] = part_of_text_.try_emplace(stack);
+    if (is_new) place->second = part_of_stack(trace_.strings[stack]);
+    return place->second;
+  }
+
+  StackPart part_by_frames(const UsedBlock& block) {
+    constexpr int kMostLooks = 1000;
+    StackPart part = StackPart::kUnknown;
+    if (block.call_stack != kEmptyString) part = part_of_text(block.call_stack);
+    EventId at = block.event;
+    for (int looks = 0; at != kNoEvent && looks < kMostLooks; ++looks, at = trace_.events.parent[at]) {
+      const Kind kind = trace_.events.kind[at];
+      if (kind == Kind::kPython) part = std::min(part, part_of_frame_named(trace_.events.name[at]));
+      if (kind != Kind::kOperator) continue;
+      if (trace_.name(at).starts_with("c10d::")) part = std::min(part, StackPart::kCommunication);
+      const OperatorStack* const stack = trace_.operator_stacks.find(at);
+      if (stack != nullptr && stack->call_stack != kEmptyString) part = std::min(part, part_of_text(stack->call_stack));
+    }
+    return part;
+  }
+
+  // Phases are told by operators; what they call "other", or everything where nothing runs backward, frames tell.
+  StackPart part_of(const Made& made) {
+    const StackPart by_frames = part_by_frames(made.block);
+    if (by_frames < StackPart::kOptimizer) return by_frames;
+    const Phase phase = made.block.event == kNoEvent ? Phase::kOther : phases_[made.block.event];
+    if (phase == Phase::kBackward) return StackPart::kBackward;
+    if (phase == Phase::kOptimizer) return StackPart::kOptimizer;
+    if (by_frames < StackPart::kForward) return by_frames;
+    if (phase == Phase::kForward) return StackPart::kForward;
+    if (phase == Phase::kData || phase == Phase::kCopy) return StackPart::kData;
+    // Autograd's threads have no Python; all others have.
+    const bool has_no_frames = made.block.event == kNoEvent && made.block.call_stack == kEmptyString;
+    return has_no_frames && log_.has_stacks() ? StackPart::kBackward : by_frames;
+  }
+
+  void add_start(StackPart part, Nanoseconds time) {
+    if (part == StackPart::kBackward) backward_.push_back(time);
+    if (part == StackPart::kOptimizer) optimizer_.push_back(time);
+    if (part == StackPart::kForward) forward_.push_back(time);
+  }
+
+  void find_starts() {
+    constexpr auto part_of_phase = [](Phase phase) {
+      return phase == Phase::kBackward    ? StackPart::kBackward
+             : phase == Phase::kOptimizer ? StackPart::kOptimizer
+             : phase == Phase::kForward   ? StackPart::kForward
+                                          : StackPart::kUnknown;
+    };
+    for (EventId event = 0; event < trace_.events.size(); ++event) {
+      const EventId parent = trace_.events.parent[event];
+      if (is_on_device(trace_.events.kind[event]) || (parent != kNoEvent && phases_[parent] == phases_[event]))
+        continue;
+      add_start(part_of_phase(phases_[event]), trace_.events.start[event]);
+    }
+    for (const Made& made : all_)
+      if (made.block.event == kNoEvent && made.block.allocated != UsedBlock::kBeforeTheTrace)
+        add_start(made.part, made.block.allocated);
+    for (std::vector<Nanoseconds>* const starts : {&backward_, &optimizer_, &forward_}) {
+      std::ranges::sort(*starts);
+      if (!starts->empty()) last_ = std::max(last_, starts->back());
+    }
+  }
+
+  static Nanoseconds next(const std::vector<Nanoseconds>& starts, Nanoseconds time) {
+    const auto found = std::ranges::upper_bound(starts, time);
+    return found == starts.end() ? kNever : *found;
+  }
+
+  // Whether a block is still there when the last of all passes has begun: what is freed behind that goes because the
+  // program ends.
+  bool stays(const UsedBlock& block) const { return block.freed > last_; }
+
+  // Whether a block is still there when the next of these begins; where none does, when the last has begun.
+  bool outlives(const UsedBlock& block, Nanoseconds next_start) const {
+    return next_start == kNever ? stays(block) : block.freed > next_start;
+  }
+
+  MemoryUse use_of(const Made& made) const {
+    const UsedBlock& block = made.block;
+    if (made.pool != kEmptyString) return MemoryUse::kCudaGraphs;
+    const bool is_from_before = block.allocated == UsedBlock::kBeforeTheTrace;
+    if (is_from_before && block.call_stack == kEmptyString) return MemoryUse::kBefore;
+    switch (made.part) {
+      case StackPart::kWorkspace:
+        return MemoryUse::kWorkspace;
+      case StackPart::kCommunication:
+        return MemoryUse::kCommunication;
+      case StackPart::kKvCache:
+        return MemoryUse::kKvCache;
+      case StackPart::kConstruction:
+        return stays(block) ? MemoryUse::kParameters : MemoryUse::kTemporaries;
+      default:
+        break;
+    }
+    if (made.category == MemoryCategory::kTemporary) return MemoryUse::kTemporaries;
+    const Nanoseconds made_at = block.allocated;
+    switch (made.part) {
+      case StackPart::kOptimizer:
+        return outlives(block, std::min(next(forward_, made_at), next(backward_, made_at))) ? MemoryUse::kOptimizerState
+                                                                                            : MemoryUse::kTemporaries;
+      case StackPart::kBackward:
+        return outlives(block, std::min(next(forward_, made_at), next(optimizer_, made_at))) ? MemoryUse::kGradients
+                                                                                             : MemoryUse::kTemporaries;
+      case StackPart::kForward: {
+        const Nanoseconds backward = next(backward_, made_at);
+        if (backward != kNever && block.freed > backward) return MemoryUse::kActivations;
+        return block.freed == kNever ? MemoryUse::kOther : MemoryUse::kTemporaries;
+      }
+      case StackPart::kData:
+        return MemoryUse::kInputs;
+      default:
+        return made.category == MemoryCategory::kInput ? MemoryUse::kInputs : MemoryUse::kOther;
+    }
+  }
+
+  // Made before anything is computed, and never freed.
+  bool may_be_parameter(const Made& made) const {
+    const UsedBlock& block = made.block;
+    if (!stays(block) || block.allocated == UsedBlock::kBeforeTheTrace) return false;
+    if (block.use != MemoryUse::kInputs && block.use != MemoryUse::kOther) return false;
+    const Nanoseconds computes = std::min(next(forward_, INT64_MIN), next(backward_, INT64_MIN));
+    return block.allocated < computes;
+  }
+
+  const Trace& trace_;
+  const std::vector<Phase>& phases_;
+  std::vector<std::optional<StackPart>> part_of_name_;
+  std::unordered_map<StringId, StackPart> part_of_text_;
+  Log log_;
+  std::vector<Made> all_;
+  std::vector<Nanoseconds> forward_, backward_, optimizer_;  // when they begin, ascending
+  Nanoseconds last_ = INT64_MIN;                             // of these
+};
+
+struct UseNames {
+  std::string_view name, words, short_words;
+};
+constexpr std::array<UseNames, kMemoryUseCount> kNames = {
+    {{"parameters", "parameters", "parameters"},
+     {"gradients", "gradients", "gradients"},
+     {"optimizer_state", "optimizer state", "optimizer state"},
+     {"activations", "activations kept for backward", "activations"},
+     {"temporaries", "temporaries", "temporaries"},
+     {"inputs", "inputs", "inputs"},
+     {"communication", "communication buffers", "communication"},
+     {"workspace", "workspace of libraries", "workspace"},
+     {"kv_cache", "KV cache", "KV cache"},
+     {"cuda_graphs", "pools of CUDA graphs", "CUDA graphs"},
+     {"outside_pytorch", "outside PyTorch", "outside PyTorch"},
+     {"before", "from before the recording", "from before"},
+     {"other", "other", "other"}}};
+
+}  // namespace
+
+std::string_view name_of(MemoryUse use) { return kNames[static_cast<std::size_t>(use)].name; }
+std::string_view words_for(MemoryUse use) { return kNames[static_cast<std::size_t>(use)].words; }
+std::string_view short_words_for(MemoryUse use) { return kNames[static_cast<std::size_t>(use)].short_words; }
+
+std::vector<UsedBlock> used_blocks(const Trace& trace, DeviceId device, const std::vector<Phase>& phases) {
+  return Uses(trace, device, phases).decided();
+}
+
+}  // namespace telltale

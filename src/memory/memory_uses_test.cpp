@@ -1,0 +1,123 @@
+#include "memory/memory_uses.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "analysis/host_work.h"
+#include "analysis/testing/trace_sketch.h"
+
+namespace telltale {
+namespace {
+
+std::map<std::uint64_t, UsedBlock> blocks_of(const Trace& trace, DeviceId device = 0) {
+  std::map<std::uint64_t, UsedBlock> by_address;
+  for (const UsedBlock& block : used_blocks(trace, device, phase_by_event(trace, host_work_by_event(trace))))
+    by_address[block.address] = block;
+  return by_address;
+}
+
+// Addresses say what the blocks are: 1 a parameter, 2 kept for backward, 3 a temporary, 4 a gradient, 5 state, 6 input.
+struct TrainingSketch {
+  TraceSketch sketch;
+  TrackId thread = sketch.thread("main");
+
+  Trace built() {
+    sketch.op(thread, "aten::empty", 0, 10);
+    sketch.allocate(thread, 5, 400, 0, 1);
+    sketch.event(thread, Kind::kAnnotation, "ProfilerStep#0", 100, 1000);
+    sketch.event(thread, Kind::kModule, "nn.Module: Linear_0", 190, 310);
+    const auto forward = sketch.op(thread, "aten::mm", 200, 300);
+    sketch.allocate(thread, 210, 64, 0, 2);
+    sketch.allocate(thread, 220, 32, 0, 3);
+    sketch.allocate(thread, 230, -32, 0, 3);
+    const auto backward = sketch.op(thread, "autograd::engine::evaluate_function: MmBackward0", 400, 500);
+    sketch.set_cause(backward, forward);
+    sketch.allocate(thread, 410, 400, 0, 4);
+    sketch.allocate(thread, 420, -64, 0, 2);
+    sketch.event(thread, Kind::kAnnotation, "Optimizer.step#Adam.step", 600, 700);
+    sketch.op(thread, "aten::zeros_like", 610, 620);
+    sketch.allocate(thread, 615, 800, 0, 5);
+    sketch.event(thread, Kind::kAnnotation, "ProfilerStep#1", 1000, 1500);
+    sketch.event(thread, Kind::kModule, "nn.Module: Linear_0", 1090, 1210);
+    sketch.op(thread, "aten::mm", 1100, 1200);
+    sketch.allocate(thread, 1300, -400, 0, 4);
+    return sketch.build();
+  }
+};
+
+TEST(MemoryUses, follow_from_the_phase_that_makes_a_block_and_the_one_that_still_finds_it) {
+  const auto blocks = blocks_of(TrainingSketch().built());
+  EXPECT_EQ(name_of(blocks.at(1).use), "parameters");
+  EXPECT_EQ(name_of(blocks.at(2).use), "activations");
+  EXPECT_EQ(name_of(blocks.at(3).use), "temporaries");
+  EXPECT_EQ(name_of(blocks.at(4).use), "gradients");
+  EXPECT_EQ(name_of(blocks.at(5).use), "optimizer_state");
+  for (const auto& [address, block] : blocks) EXPECT_FALSE(block.is_noted) << address;
+}
+
+TEST(MemoryUses, a_block_that_stays_but_has_no_gradient_of_its_size_is_no_parameter) {
+  TrainingSketch training;
+  training.sketch.allocate(training.thread, 6, 123, 0, 7);
+  EXPECT_EQ(blocks_of(training.built()).at(7).use, MemoryUse::kOther);
+}
+
+TEST(MemoryUses, what_the_program_notes_decides_first) {
+  TrainingSketch training;
+  Trace& trace = training.sketch.trace();
+  const auto text = [&](std::string_view words) { return trace.strings.intern(words); };
+  trace.noted_tensors.push_back({450, 2, 64, 0, text("kv_cache"), text("cache")});
+  trace.noted_tensors.push_back({450, 9, 1000, 0, text("parameter"), text("head.weight")});
+  const Trace built = training.built();
+  const auto blocks = blocks_of(built);
+  // It was noted 30 ns behind its free, which clocks that differ explain.
+  EXPECT_EQ(blocks.at(2).use, MemoryUse::kKvCache);
+  EXPECT_TRUE(blocks.at(2).is_noted);
+  // A tensor from before the recording that was never freed in it.
+  EXPECT_EQ(blocks.at(9).use, MemoryUse::kParameters);
+  EXPECT_EQ(blocks.at(9).allocated, UsedBlock::kBeforeTheTrace);
+  EXPECT_EQ(built.strings[blocks.at(9).name], "head.weight");
+}
+
+// A snapshot: no operators, stacks alone.
+TEST(MemoryUses, of_a_log_without_operators_follow_from_frames) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("log");
+  Trace& trace = sketch.trace();
+  const auto allocate = [&](Nanoseconds time, std::int64_t bytes, std::uint64_t address, std::string_view stack,
+                            std::string_view pool = {}) {
+    trace.allocator_events.push_back({.time = time,
+                                      .address = address,
+                                      .bytes = bytes,
+                                      .device = 0,
+                                      .pool = trace.strings.intern(pool),
+                                      .call_stack = trace.strings.intern(stack)});
+    sketch.allocate(thread, time, bytes, 0, address);
+  };
+  const auto free = [&](Nanoseconds time, std::int64_t bytes, std::uint64_t address) {
+    trace.allocator_events.push_back(
+        {.time = time, .address = address, .bytes = bytes, .device = 0, .action = AllocatorAction::kFreeCompleted});
+    sketch.allocate(thread, time, -bytes, 0, address);
+  };
+  allocate(10, 400, 1, "torch/nn/modules/module.py(900): _apply;train.py(5): main");
+  allocate(20, 64, 2, "model.py(7): forward;torch/nn/modules/module.py(1500): _call_impl;train.py(9): main");
+  allocate(25, 16, 8, "model.py(8): forward;torch/nn/modules/module.py(1500): _call_impl;train.py(9): main", "1.0");
+  allocate(30, 400, 3, "");
+  allocate(31, 7, 4, "torch/autograd/graph.py(800): _engine_run_backward;train.py(10): main");
+  free(35, 64, 2);
+  free(36, 7, 4);
+  allocate(40, 800, 5, "torch/optim/adam.py(100): _init_group;train.py(11): main");
+  allocate(50, 64, 6, "model.py(7): forward;torch/nn/modules/module.py(1500): _call_impl;train.py(9): main");
+  allocate(60, 32, 7, "at::cuda::getNewWorkspace();model.py(7): forward");
+  const auto blocks = blocks_of(sketch.build());
+  EXPECT_EQ(blocks.at(1).use, MemoryUse::kParameters);
+  EXPECT_EQ(blocks.at(2).use, MemoryUse::kActivations);
+  EXPECT_EQ(blocks.at(3).use, MemoryUse::kGradients);
+  EXPECT_EQ(blocks.at(4).use, MemoryUse::kTemporaries);
+  EXPECT_EQ(blocks.at(5).use, MemoryUse::kOptimizerState);
+  EXPECT_EQ(blocks.at(7).use, MemoryUse::kWorkspace);
+  EXPECT_EQ(blocks.at(8).use, MemoryUse::kCudaGraphs);
+}
+
+}  // namespace
+}  // namespace telltale

@@ -1,0 +1,155 @@
+#include "memory/memory_what_if.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/amounts.h"
+#include "memory/stack_words.h"
+
+namespace telltale {
+namespace {
+
+constexpr double kMostFactor = 64;
+
+// What the device had that PyTorch could not get when it was out of memory; 0 where that never happened.
+std::int64_t outside_bytes(const Trace& trace, DeviceId device, std::int64_t total) {
+  AllocatorWalk walk(trace, device);
+  std::int64_t outside = 0;
+  while (walk.apply_next()) {
+    const AllocatorEvent& event = trace.allocator_events[walk.entry()];
+    if (event.action != AllocatorAction::kOutOfMemory || event.address > static_cast<std::uint64_t>(total)) continue;
+    outside = std::max(outside, total - walk.totals().reserved - static_cast<std::int64_t>(event.address));
+  }
+  return std::max<std::int64_t>(outside, 0);
+}
+
+class Question {
+ public:
+  Question(const Trace& trace, DeviceId device, const MemoryWhatIfChanges& changes)
+      : trace_(trace), changes_(changes), requests_(allocator_requests(trace, device)) {
+    settings_ = changes.settings.value_or(requests_.start.settings());
+    for (const Device& each : trace.devices)
+      if (each.id == device && each.memory_bytes) device_bytes_ = *each.memory_bytes;
+    if (device_bytes_ > 0) outside_ = outside_bytes(trace, device, device_bytes_);
+  }
+
+  MemoryWhatIf answer(const Trace* other) {
+    MemoryWhatIf result;
+    result.device = requests_.device;
+    result.check = check_simulation(trace_, requests_);
+    result.before = seen(simulate(requests_, {.settings = requests_.start.settings()}));
+    result.capacity = changes_.capacity;
+    result.outside_bytes = outside_;
+    result.batch_factor = changes_.batch_factor;
+    result.settings = settings_text(settings_);
+    if (!settings_.unknown.empty())
+      result.remarks.push_back(fmt::format("The simulation knows nothing of {}.", listed(settings_.unknown)));
+
+    if (changes_.batch_factor || changes_.wants_largest_batch) {
+      scaling_ = other == nullptr
+                     ? batch_scaling(trace_, requests_)
+                     : batch_scaling(trace_, requests_, *other, allocator_requests(*other, requests_.device));
+      result.is_from_two_recordings = scaling_.is_from_two;
+      if (!scaling_.remark.empty())
+        result.remarks.push_back(fmt::format("One recording alone was used: {}.", scaling_.remark));
+    }
+    const double factor = changes_.batch_factor.value_or(1);
+    result.low = seen(run(factor, true));
+    result.high = scaling_.is_exact() || factor == 1 ? result.low : seen(run(factor, false));
+    if (factor < 1) std::swap(result.low, result.high);
+    if (changes_.wants_largest_batch && changes_.capacity) {
+      // Of a larger batch less is better to grow, of a smaller one more is.
+      const double if_most_grows = largest(false);
+      const double if_least_grows = scaling_.is_exact() ? if_most_grows : largest(true);
+      result.largest_batch = std::min(if_most_grows, if_least_grows);
+      result.largest_batch_at_best = std::max(if_most_grows, if_least_grows);
+    }
+    if (!run_starts_as_recorded_ && !requests_.start_blocks.empty())
+      result.remarks.push_back(
+          fmt::format("What was there before the recording ({}) is laid out anew, in the order of its addresses.",
+                      counted(static_cast<double>(requests_.start_blocks.size()), "block")));
+    return result;
+  }
+
+ private:
+  // `is_least`: only what surely grows with the batch does.
+  SimulatedRun run(double factor, bool is_least) {
+    SimulationOptions options{.settings = settings_, .limits = limits()};
+    std::vector<double> scale;
+    if (factor != 1) scale = scale_of(is_least ? scaling_.least : scaling_.most, factor);
+    options.scale = scale;
+    SimulatedRun result = simulate(requests_, options);
+    run_starts_as_recorded_ = run_starts_as_recorded_ && result.starts_as_recorded;
+    return result;
+  }
+
+  SimulatorLimits limits() const {
+    SimulatorLimits limits;
+    const std::int64_t total = changes_.capacity.value_or(device_bytes_);
+    if (total > 0) limits.address_space = total + total / 8;
+    if (!changes_.capacity) return limits;
+    limits.device = std::max<std::int64_t>(*changes_.capacity - outside_, 0);
+    if (settings_.memory_fraction > 0)
+      limits.allowed = static_cast<std::int64_t>(settings_.memory_fraction * static_cast<double>(*changes_.capacity));
+    else if (settings_.garbage_collection_threshold > 0)
+      limits.allowed = *changes_.capacity;
+    return limits;
+  }
+
+  WhatIfMemory seen(const SimulatedRun& run) const {
+    WhatIfMemory memory{run.peak.allocated, run.peak.reserved, run.retries, {}};
+    if (!run.failure) return memory;
+    WhatIfFailure failure{.requested = run.failure->requested,
+                          .allocated = run.failure->totals.allocated,
+                          .reserved = run.failure->totals.reserved};
+    if (run.failure->entry != kNoAllocatorEntry) {
+      const AllocatorEvent& event = trace_.allocator_events[run.failure->entry];
+      failure.time = event.time;
+      failure.source = line_of_stack(trace_.strings[event.call_stack]);
+      if (event.event != kNoEvent) {
+        failure.made_by = trace_.name(event.event);
+        if (!failure.source) failure.source = source_line(trace_, event.event);
+      }
+    }
+    memory.failure = failure;
+    return memory;
+  }
+
+  // By bisection, to a sixteenth or, of large ones, to 2 %. 0: not even a sixteenth of the batch.
+  double largest(bool is_least) {
+    const auto fits = [&](double factor) { return !run(factor, is_least).failure; };
+    double good = 0, bad = 1;
+    while (bad <= kMostFactor && fits(bad)) good = std::exchange(bad, 2 * bad);
+    if (bad > kMostFactor) return good;
+    while (bad - good > std::max(1.0 / 16, 0.02 * bad)) {
+      const double middle = (good + bad) / 2;
+      (fits(middle) ? good : bad) = middle;
+    }
+    return good;
+  }
+
+  const Trace& trace_;
+  const MemoryWhatIfChanges& changes_;
+  AllocatorRequests requests_;
+  AllocatorSettings settings_;
+  BatchScaling scaling_;
+  std::int64_t device_bytes_ = 0;
+  std::int64_t outside_ = 0;
+  bool run_starts_as_recorded_ = true;
+};
+
+}  // namespace
+
+MemoryWhatIf::Verdict MemoryWhatIf::verdict() const {
+  if (!high.failure) return Verdict::kFits;
+  return low.failure ? Verdict::kFails : Verdict::kMayFit;
+}
+
+MemoryWhatIf memory_what_if(const Trace& trace, DeviceId device, const MemoryWhatIfChanges& changes,
+                            const Trace* other) {
+  return Question(trace, device, changes).answer(other);
+}
+
+}  // namespace telltale

@@ -1,0 +1,64 @@
+// What a recorded program's memory would be under other allocator settings, with another batch or on another device:
+// its peaks, whether it fits, where it fails first, and the largest batch that fits.
+//
+// Pure and thread-safe; a simulation for each end of a range, and some twenty for the largest batch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/source_line.h"
+#include "memory/batch_scaling.h"
+#include "memory/simulator/simulation.h"
+#include "trace/trace.h"
+
+namespace telltale {
+
+struct MemoryWhatIfChanges {
+  std::optional<std::int64_t> capacity;  // of the device
+  std::optional<double> batch_factor;
+  std::optional<AllocatorSettings> settings;  // all of them, the recorded ones where they do not change
+  bool wants_largest_batch = false;           // needs a capacity
+};
+
+struct WhatIfFailure {
+  std::optional<SourceLine> source;  // the line of the program whose request fails
+  std::string made_by;               // the operator; may be empty
+  std::int64_t requested = 0;
+  std::int64_t allocated = 0, reserved = 0;  // before it
+  std::optional<Nanoseconds> time;           // nothing: what was there before the recording does not fit
+};
+
+// One end of the range.
+struct WhatIfMemory {
+  std::int64_t peak_allocated = 0, peak_reserved = 0;  // where it fails: until then
+  std::int64_t retries = 0;                            // how often the allocator had to empty its cache
+  std::optional<WhatIfFailure> failure;
+};
+
+struct MemoryWhatIf {
+  std::string path;
+  DeviceId device = 0;
+  SimulationCheck check;
+  WhatIfMemory before;     // under the recorded settings, without a limit
+  WhatIfMemory low, high;  // with the changes; the same but for batches whose growth is not sure
+  std::optional<std::int64_t> capacity;
+  std::int64_t outside_bytes = 0;  // of the capacity, what PyTorch could not have in the recording
+  std::optional<double> batch_factor;
+  std::string settings;  // as text; empty: PyTorch's own
+  // Times the recorded batch: the largest that fits surely, and at best.
+  std::optional<double> largest_batch, largest_batch_at_best;
+  bool is_from_two_recordings = false;
+  std::vector<std::string> remarks;  // sentences
+
+  enum class Verdict : std::uint8_t { kFits, kMayFit, kFails };
+  Verdict verdict() const;
+};
+
+// `other`: a recording of the same program with another batch size, or null.
+MemoryWhatIf memory_what_if(const Trace& trace, DeviceId device, const MemoryWhatIfChanges& changes,
+                            const Trace* other = nullptr);
+
+}  // namespace telltale

@@ -1,0 +1,116 @@
+// A program of three steps whose memory is worked out by hand.
+#include "memory/memory_what_if.h"
+
+#include <gtest/gtest.h>
+
+namespace telltale {
+namespace {
+
+constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::uint64_t kBase = std::uint64_t{1} << 32;
+
+// 40 MiB of weights that stay, and in each of three steps 60 MiB of activations times the batch.
+Trace program(std::int64_t batch) {
+  Trace trace;
+  const auto add = [&](AllocatorAction action, std::uint64_t address, std::int64_t mebibytes, std::string_view stack) {
+    trace.allocator_events.push_back({.time = static_cast<Nanoseconds>(trace.allocator_events.size()),
+                                      .address = address,
+                                      .bytes = mebibytes * kMiB,
+                                      .call_stack = trace.strings.intern(stack),
+                                      .action = action});
+  };
+  add(AllocatorAction::kSegmentAllocate, kBase, 40, "");
+  add(AllocatorAction::kAllocate, kBase, 40, "train.py(3): main");
+  add(AllocatorAction::kSegmentAllocate, 2 * kBase, 60 * batch, "");
+  for (int step = 0; step < 3; ++step) {
+    add(AllocatorAction::kAllocate, 2 * kBase, 60 * batch, "torch/nn/functional.py(9): linear;model.py(7): forward");
+    add(AllocatorAction::kFreeRequested, 2 * kBase, 60 * batch, "");
+    add(AllocatorAction::kFreeCompleted, 2 * kBase, 60 * batch, "");
+  }
+  return trace;
+}
+
+TEST(MemoryWhatIf, scales_what_comes_and_goes_and_says_which_line_fails) {
+  const Trace trace = program(1);
+  const MemoryWhatIf twice = memory_what_if(trace, 0, {.batch_factor = 2});
+  EXPECT_EQ(twice.before.peak_reserved, 100 * kMiB);
+  EXPECT_EQ(twice.low.peak_reserved, 160 * kMiB);
+  EXPECT_EQ(twice.high.peak_reserved, 160 * kMiB);
+  EXPECT_EQ(twice.verdict(), MemoryWhatIf::Verdict::kFits);
+
+  const MemoryWhatIf small = memory_what_if(trace, 0, {.capacity = 159 * kMiB, .batch_factor = 2});
+  EXPECT_EQ(small.verdict(), MemoryWhatIf::Verdict::kFails);
+  ASSERT_TRUE(small.high.failure);
+  ASSERT_TRUE(small.high.failure->source);
+  EXPECT_EQ(short_place(*small.high.failure->source), "model.py:7");
+  EXPECT_EQ(small.high.failure->requested, 120 * kMiB);
+  EXPECT_EQ(small.high.failure->reserved, 40 * kMiB);
+}
+
+TEST(MemoryWhatIf, finds_the_largest_batch_that_fits) {
+  // 40 + 60 f ≤ 250: f ≤ 3.5, of which the next lower step of the bisection between 2 and 4 is found.
+  const MemoryWhatIf found = memory_what_if(program(1), 0, {.capacity = 250 * kMiB, .wants_largest_batch = true});
+  ASSERT_TRUE(found.largest_batch);
+  EXPECT_GE(*found.largest_batch, 3.5 - 0.08);
+  EXPECT_LE(*found.largest_batch, 3.5);
+  const MemoryWhatIf none = memory_what_if(program(1), 0, {.capacity = 30 * kMiB, .wants_largest_batch = true});
+  EXPECT_EQ(none.largest_batch, 0);
+}
+
+TEST(MemoryWhatIf, gives_a_range_where_a_block_has_the_size_of_one_that_stays) {
+  Trace trace = program(1);
+  // 40 MiB, as the weights: their gradient, or an activation that happens to be as large.
+  for (const AllocatorAction action : {AllocatorAction::kSegmentAllocate, AllocatorAction::kAllocate,
+                                       AllocatorAction::kFreeRequested, AllocatorAction::kFreeCompleted})
+    trace.allocator_events.push_back({.time = 100, .address = 3 * kBase, .bytes = 40 * kMiB, .action = action});
+  const MemoryWhatIf twice = memory_what_if(trace, 0, {.batch_factor = 2});
+  // 40 + 120 cached + 0: the 40 MiB come out of the 120; 80 do, too.
+  EXPECT_EQ(twice.low.peak_allocated, 160 * kMiB);
+  EXPECT_EQ(twice.high.peak_allocated, 160 * kMiB);
+  const MemoryWhatIf half = memory_what_if(trace, 0, {.batch_factor = 0.5});
+  // 40 + 30, then 40 + 40 with the gradient as it is, or 40 + 20.
+  EXPECT_EQ(half.low.peak_allocated, 70 * kMiB);
+  EXPECT_EQ(half.high.peak_allocated, 80 * kMiB);
+  // Into 75 MiB go 40 + 60 × 0.58 only where the gradient shrinks, too.
+  const MemoryWhatIf tight = memory_what_if(trace, 0, {.capacity = 75 * kMiB, .wants_largest_batch = true});
+  EXPECT_EQ(tight.largest_batch, 0);
+  EXPECT_GE(tight.largest_batch_at_best, 0.5);
+  EXPECT_LE(tight.largest_batch_at_best, 35.0 / 60);
+}
+
+TEST(MemoryWhatIf, learns_from_two_recordings_what_grows) {
+  Trace one = program(1), two = program(2);
+  // A mask that does not depend on the batch, though it comes and goes.
+  for (Trace* trace : {&one, &two})
+    for (const AllocatorAction action : {AllocatorAction::kSegmentAllocate, AllocatorAction::kAllocate,
+                                         AllocatorAction::kFreeRequested, AllocatorAction::kFreeCompleted})
+      trace->allocator_events.push_back({.time = 100,
+                                         .address = 9 * kBase,
+                                         .bytes = 200 * kMiB,
+                                         .call_stack = trace->strings.intern("mask.py(2): build"),
+                                         .action = action});
+  const MemoryWhatIf alone = memory_what_if(one, 0, {.batch_factor = 3});
+  EXPECT_EQ(alone.high.peak_allocated, 640 * kMiB);  // 40 + 3 × 200
+  const MemoryWhatIf both = memory_what_if(one, 0, {.batch_factor = 3}, &two);
+  EXPECT_TRUE(both.is_from_two_recordings);
+  EXPECT_EQ(both.low.peak_allocated, 240 * kMiB);  // 40 + 200 > 40 + 3 × 60
+  EXPECT_EQ(both.high.peak_allocated, 240 * kMiB);
+  EXPECT_EQ(both.high.peak_reserved, 420 * kMiB);  // 40 + 180 and 200 of their own
+}
+
+TEST(MemoryWhatIf, leaves_out_what_pytorch_could_not_have) {
+  Trace trace = program(1);
+  trace.devices.push_back({.id = 0, .memory_bytes = 200 * kMiB});
+  // Out of memory with 100 MiB reserved and 70 free: 30 are somebody else's.
+  trace.allocator_events.push_back({.time = 100,
+                                    .address = static_cast<std::uint64_t>(70 * kMiB),
+                                    .bytes = 80 * kMiB,
+                                    .action = AllocatorAction::kOutOfMemory});
+  const MemoryWhatIf found = memory_what_if(trace, 0, {.capacity = 209 * kMiB});
+  EXPECT_EQ(found.outside_bytes, 30 * kMiB);
+  EXPECT_FALSE(found.high.failure);  // the free 60 MiB go back: 40 + 80 ≤ 179
+  EXPECT_TRUE(memory_what_if(trace, 0, {.capacity = 149 * kMiB}).high.failure);  // 40 + 80 > 119
+}
+
+}  // namespace
+}  // namespace telltale

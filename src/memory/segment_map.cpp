@@ -1,0 +1,42 @@
+#include "memory/segment_map.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "memory/allocator_walk.h"
+
+namespace telltale {
+
+std::vector<MappedSegment> segment_map(const Trace& trace, DeviceId device, Nanoseconds time,
+                                       std::span<const UsedBlock> blocks) {
+  const auto devices = allocator_devices(trace);
+  if (std::ranges::find(devices, device) == devices.end()) return {};
+  AllocatorWalk walk(trace, device);
+  const auto behind = std::ranges::find_if(
+      trace.allocator_events, [&](const AllocatorEvent& event) { return event.device == device && event.time > time; });
+  if (behind != trace.allocator_events.begin())
+    walk.apply_through(static_cast<std::size_t>(behind - trace.allocator_events.begin()) - 1);
+  std::unordered_map<std::uint64_t, MemoryUse> use_at;
+  for (const UsedBlock& block : blocks)
+    if (block.lives_at(time)) use_at[block.address] = block.use;
+
+  std::vector<MappedSegment> mapped;
+  auto block = walk.blocks().begin();
+  for (const auto& [address, segment] : walk.segments()) {
+    MappedSegment found{.address = address, .bytes = segment.bytes, .stream = segment.stream, .pool = segment.pool};
+    while (block != walk.blocks().end() && block->first < address) ++block;
+    for (; block != walk.blocks().end() && block->first < segment.end(); ++block) {
+      MappedBlock part{.offset = static_cast<std::int64_t>(block->first - address), .bytes = block->second.bytes};
+      if (block->second.is_live()) {
+        const auto use = use_at.find(block->first);
+        part.use = use == use_at.end() ? MemoryUse::kOther : use->second;
+        found.used += part.bytes;
+      }
+      found.blocks.push_back(part);
+    }
+    mapped.push_back(std::move(found));
+  }
+  return mapped;
+}
+
+}  // namespace telltale
