@@ -297,6 +297,7 @@ TELLTALE_API telltale_action telltale_schedule_action(const telltale_schedule* s
 
 typedef void (*telltale_trace_ready)(const char* path, void* user);
 typedef void (*telltale_toggled)(int is_recording, void* user);
+typedef void (*telltale_warming_up)(void* user);
 
 typedef struct telltale_options {
   size_t size; /* of this struct; set by telltale_default_options() */
@@ -316,7 +317,7 @@ typedef struct telltale_options {
    * and also end this session and start another; only on the writer's thread, what would wait for that thread says
    * TELLTALE_STATUS_IN_CALLBACK. */
   telltale_trace_ready on_ready;
-  void* user; /* for on_ready and on_toggle */
+  void* user; /* for on_ready, on_toggle and on_warmup */
   /* Flight recorder: when not 0, nothing is written until telltale_dump(), the signal, or a step that takes longer than
    * the threshold; then the last so many seconds are, as far as the memory limit held them. */
   double flight_seconds;
@@ -328,6 +329,9 @@ typedef struct telltale_options {
    * with one, the file of a cycle stays open for some steps after its last. */
   uint32_t pauses;
   telltale_toggled on_toggle; /* called by step() before it stops recording steps, and after it began to again */
+  /* Called by start() or step() when steps begin that warm up, for what takes its time before it can record. Steps that
+   * warm up then do not count as unrecorded ones. None of the three callbacks falls into the time of a step. */
+  telltale_warming_up on_warmup;
 } telltale_options;
 
 /* `size` is `sizeof(telltale_options)` of the caller. */

@@ -17,8 +17,10 @@ from telltale._version import VERSION as __version__
 
 if TYPE_CHECKING:
     from telltale._core import Table
-    from telltale._trace import Trace, load
+    from telltale._trace import Trace, load, memory
+    from telltale._view import Page, view
     from telltale.diagnosis import Diagnosis, Finding
+    from telltale.memory_report import MemoryReport
     from telltale.results import Info, Top, WhatIf
 else:
 
@@ -29,18 +31,37 @@ else:
         return globals()[name]
 
 
-__all__ = ["Diagnosis", "Finding", "Info", "Table", "TelltaleError", "Top", "Trace", "WhatIf", "__version__", "load"]
+__all__ = [
+    "Diagnosis",
+    "Finding",
+    "Info",
+    "MemoryReport",
+    "Page",
+    "Table",
+    "TelltaleError",
+    "Top",
+    "Trace",
+    "WhatIf",
+    "__version__",
+    "load",
+    "memory",
+    "view",
+]
 
 # What reads is imported when it is first used: processes that are only recorded import this package, too.
 _PLACES = {
     "Diagnosis": "telltale.diagnosis",
     "Finding": "telltale.diagnosis",
     "Info": "telltale.results",
+    "MemoryReport": "telltale.memory_report",
+    "Page": "telltale._view",
     "Table": "telltale._core",
     "Top": "telltale.results",
     "Trace": "telltale._trace",
     "WhatIf": "telltale.results",
     "load": "telltale._trace",
+    "memory": "telltale._trace",
+    "view": "telltale._view",
 }
 
 

@@ -125,7 +125,7 @@ class PageStruct(AnswerStruct):
     """A whole answer that also is a page, which is what a notebook shows."""
 
     def to_html(self) -> str:
-        """The page that ``--html`` writes: one file, no script, nothing from the network."""
+        """The page that ``--html`` writes: one file, nothing from the network."""
         if self.answer is None:
             raise ValueError("a diagnosis that was made from a dictionary, or unpickled, has no page")
         return self.answer.page()

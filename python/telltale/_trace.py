@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from telltale._errors import TelltaleError
 from telltale.diagnosis import Diagnosis
+from telltale.memory_report import MemoryReport
 from telltale.results import Info, Top, WhatIf
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ def step_text(steps: Steps | None) -> str | None:
 class Trace:
     """What happened in a process, as :func:`load` read it.
 
-    Its answers are those of the command: :meth:`info`, :meth:`top`, :meth:`analyze` and :meth:`whatif`. Its tables go
-    to pandas, polars, pyarrow or DuckDB: :meth:`events`, and each of :meth:`tables` by its name as an attribute.
+    Its answers are those of the command: :meth:`info`, :meth:`top`, :meth:`analyze`, :meth:`memory_report` and
+    :meth:`whatif`. Its tables go to pandas, polars, pyarrow or DuckDB: :meth:`events`, and each of :meth:`tables` by
+    its name as an attribute.
     """
 
     def __init__(self, core: _core.Trace, path: str) -> None:
@@ -76,7 +78,13 @@ class Trace:
         return Top.of(self._core.top(by, chosen, group, stack_depth, step_text(steps), sort, limit))
 
     def analyze(
-        self, *, steps: Steps | None = None, rules: str | Iterable[str] = (), min_saving: float = 1.0
+        self,
+        *,
+        steps: Steps | None = None,
+        rules: str | Iterable[str] = (),
+        min_saving: float = 1.0,
+        price: float | None = None,
+        carbon: float | None = None,
     ) -> Diagnosis:
         """Why it is slow, at which line, and what each fix would buy. In a notebook, its value is shown as a page.
 
@@ -84,8 +92,10 @@ class Trace:
             program.
         :param rules: only what these rules find; ``docs/rules.md`` lists them.
         :param min_saving: leave out what would save less than this share of a step, in percent.
+        :param price: what a kilowatt-hour costs, to learn what 1,000 steps cost; needs gauges in the recording.
+        :param carbon: grams of CO2 for a kilowatt-hour, likewise.
         """
-        return Diagnosis.of(self._core.analyze(step_text(steps), words_of(rules), min_saving))
+        return Diagnosis.of(self._core.analyze(step_text(steps), words_of(rules), min_saving, price, carbon))
 
     def whatif(
         self,
@@ -114,6 +124,13 @@ class Trace:
         return WhatIf.of(
             self._core.what_if(words_of(remove), scaled, no_sync, instant_data, graph, no_observer, step_text(steps))
         )
+
+    def memory_report(self) -> MemoryReport:
+        """What holds the memory at its peak, by purpose, line, module and tensor; what grows; what would free some.
+
+        :raises TelltaleError: when the trace has no memory events, with what to record.
+        """
+        return MemoryReport.of(self._core.memory_report())
 
     def events(self, kind: str | Iterable[str] | None = None) -> _core.Table:
         """The events: all, in the trace's own memory as far as possible, or those of one or several kinds, copied."""
@@ -160,6 +177,11 @@ class Trace:
     def graph_nodes(self) -> _core.Table:
         """Device work that is a node of a CUDA graph."""
         return self._core.table("graph_nodes")
+
+    @property
+    def graph_origins(self) -> _core.Table:
+        """What work of CUDA graphs was captured from, where the recorder saw it."""
+        return self._core.table("graph_origins")
 
     @property
     def copies(self) -> _core.Table:
@@ -231,6 +253,26 @@ class Trace:
         """Other values of the file's header."""
         return self._core.table("metadata")
 
+    @property
+    def allocator_events(self) -> _core.Table:
+        """The log of PyTorch's caching allocators."""
+        return self._core.table("allocator_events")
+
+    @property
+    def memory_segments(self) -> _core.Table:
+        """What the allocators held when their log begins."""
+        return self._core.table("memory_segments")
+
+    @property
+    def memory_blocks(self) -> _core.Table:
+        """The parts of those segments, by address."""
+        return self._core.table("memory_blocks")
+
+    @property
+    def noted_tensors(self) -> _core.Table:
+        """Tensors of which the program says what they are."""
+        return self._core.table("noted_tensors")
+
     # End of tables.
 
     def __repr__(self) -> str:
@@ -262,3 +304,11 @@ def load(
     if "\0" in name:
         raise TelltaleError("the name of a file cannot contain a zero byte")
     return Trace(core.load(os.fsencode(name), threads or 0, progress), name)
+
+
+def memory(path: str | os.PathLike[str]) -> MemoryReport:
+    """Reads a trace or a snapshot of PyTorch's allocator, and says what holds the memory.
+
+    The same as :meth:`Trace.memory_report` of what :func:`load` reads.
+    """
+    return load(path).memory_report()

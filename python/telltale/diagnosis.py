@@ -14,6 +14,93 @@ from telltale.results import SourceLine
 
 
 @dataclass(frozen=True)
+class RunningCost(Struct):
+    """What 1,000 steps cost."""
+    kilowatt_hours: float
+    """That they use."""
+    money: float | None
+    """By ``--price``."""
+    carbon_grams: float | None
+    """Of CO₂, by ``--carbon``."""
+    saved_by: str | None
+    """The rule of the first finding; null where there is none."""
+    saved_percent: float
+    """Of the energy, if it goes with time."""
+    saved_money: float | None
+    """By that finding."""
+    saved_carbon_grams: float | None
+    """Likewise."""
+
+
+@dataclass(frozen=True)
+class SlowedClock(Struct):
+    """What throttling does to a busy device."""
+    throttled_mhz: float
+    """The clock of its multiprocessors while throttled."""
+    free_mhz: float
+    """While it is not."""
+    throttled_percent: float
+    """How much of its busy time it is throttled."""
+
+
+@dataclass(frozen=True)
+class ThrottleReason(Struct):
+    """Why a device lowers its clock."""
+    name: str
+    """``power limit``, ``temperature``, …."""
+    percent: float
+    """Of the time; several may hold at once."""
+
+
+@dataclass(frozen=True)
+class GaugedDevice(Struct):
+    """What the gauges of a device or of the processors say."""
+    name: str
+    """``GPU 0``, ``CPU``."""
+    is_used: bool
+    """Whether the program uses it."""
+    readings: int
+    """How many there are within the steps."""
+    mean_watts: float | None
+    """Null with too few readings."""
+    source: str
+    """How its energy is known: by a ``counter`` of the device, or by its ``power``, added up."""
+    joules_per_step: float | None
+    """Mean power times the recorded step, or from one request to the next; of the whole device, whoever uses it."""
+    limit_watts: float | None
+    """Its power limit."""
+    limit_percent: float | None
+    """Mean power, of the limit."""
+    utilization_percent: float | None
+    """As the device tells it."""
+    memory_bytes: int | None
+    """In all."""
+    peak_memory_bytes: int | None
+    """In use at most, by all processes."""
+    memory_headroom_bytes: int | None
+    """Never in use."""
+    throttled_percent: float
+    """How much of the time it is throttled."""
+    throttle_reasons: tuple[ThrottleReason, ...]
+    """By falling share."""
+    clock: SlowedClock | None
+    """Null where too few readings of a busy device are throttled, or are not."""
+
+
+@dataclass(frozen=True)
+class EnergyUse(Struct):
+    """Energy, power, throttling and memory, by gauges."""
+    joules_per_step: float | None
+    """Of all devices that the program uses."""
+    samples_per_step: int | None
+    """Null where shapes do not tell it."""
+    joules_per_sample: float | None
+    """Likewise."""
+    devices: tuple[GaugedDevice, ...]
+    """Those that were read."""
+
+
+@dataclass(frozen=True)
 class Counter(Struct):
     """Values of a counter, of all steps together."""
     name: str
@@ -362,6 +449,10 @@ class Finding(Struct):
     """The same with its numbers."""
     saving: Saving
     """What its fix alone would buy."""
+    saving_bytes: int
+    """By how much the peak of memory falls with it; 0 where that is not the point."""
+    cost_ns: int | None
+    """What a fix that saves memory costs in time, in a step; null: not known."""
     confidence: str
     """``low``, ``medium`` or ``high``."""
     evidence: tuple[Evidence, ...]
@@ -601,4 +692,8 @@ class Diagnosis(PageStruct):
     requests: Requests | None
     """Of a server that marks none; null for other programs."""
     counters: tuple[Counter, ...]
-    """Those that have a value."""
+    """Those that have a value; gauges are told of by ``energy``."""
+    energy: EnergyUse | None
+    """Null when no gauges were read."""
+    cost: RunningCost | None
+    """Null without a price, or when energy is not known."""

@@ -133,6 +133,17 @@ class Distributed(Struct):
 
 
 @dataclass(frozen=True)
+class DeviceClock(Struct):
+    """How well times of the device agree with those of the host."""
+    samples: int
+    """How often both clocks were read."""
+    drift_ppm: float
+    """By which the device's clock is faster, in millionths; taken out."""
+    residual_ns: int
+    """By which times may still differ."""
+
+
+@dataclass(frozen=True)
 class RecordedInfo(Struct):
     """What was recorded besides times."""
     shapes: bool
@@ -262,6 +273,8 @@ class Info(AnswerStruct):
     """Number of events by kind, for the kinds that occur."""
     recorded: RecordedInfo
     """What was recorded besides times."""
+    device_clock: DeviceClock | None
+    """How well times of the device agree with those of the host; null where the recorder did not measure it."""
     distributed: Distributed | None
     """Null where the process is alone."""
     anomalies: tuple[Anomaly, ...]

@@ -59,13 +59,13 @@ telltale_status ActiveSession::start(const telltale_options& options) {
   remember_standard_error();
   forget_last_session();
   enter(Phase::kActive);
-  ++turn_;
+  const std::uint64_t turn = ++turn_;
   // Instead of what a forked child would have begun with its first record.
   if (is_to_start_in_child_.exchange(false)) __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
   const telltale_status status = change_to(telltale_schedule_action(settings_.schedule_or_null(), 0));
   if (status != TELLTALE_STATUS_OK) enter(Phase::kNone);
   if (status == TELLTALE_STATUS_OK && settings_.flight_signal != 0) watch_flight_signal(settings_.flight_signal);
-  begin_step();
+  if (turn == turn_) begin_step();
   return status;
 }
 
@@ -114,10 +114,13 @@ telltale_status ActiveSession::change_to(telltale_action next) {
   telltale_status status = TELLTALE_STATUS_OK;
   if (action_ == TELLTALE_ACTION_NONE && next != TELLTALE_ACTION_NONE) status = begin_file();
   const bool begins = status == TELLTALE_STATUS_OK && is_recording(next) && !is_recording(action_);
+  const bool warms_up = status == TELLTALE_STATUS_OK && next == TELLTALE_ACTION_WARMUP && action_ != next;
   if (status == TELLTALE_STATUS_OK && is_recording(next)) take_records();
   if (begins) first_recorded_ = static_cast<std::int64_t>(step_);
   action_ = status == TELLTALE_STATUS_OK ? next : TELLTALE_ACTION_NONE;
   if (begins && step_ > 0) toggle(true);
+  if (const telltale_warming_up on_warmup = settings_.on_warmup; warms_up && on_warmup != nullptr)
+    without_mutex([on_warmup, user = settings_.user] { on_warmup(user); });
   return status;
 }
 
@@ -301,7 +304,7 @@ std::int64_t ActiveSession::end_step() {
                       took,
                       static_cast<std::int64_t>(step_)};
     emit(sizeof record, [&](unsigned char* at) { store(at, record); });
-  } else {
+  } else if (action_ != TELLTALE_ACTION_WARMUP || settings_.on_warmup == nullptr) {
     unrecorded_steps.add(static_cast<std::int64_t>(step_), took_ns);
   }
   if (settings_.flight_step_ns > 0 && took_ns > settings_.flight_step_ns) {
@@ -312,14 +315,15 @@ std::int64_t ActiveSession::end_step() {
 }
 
 void ActiveSession::change_pause() {
-  if (is_paused_) {
-    resume();
-    toggle(true);
-    return;
+  const std::int64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+  const bool is_to_pause = !is_paused_;
+  if (!is_to_pause) resume();
+  if (!toggle(!is_to_pause)) return;
+  if (is_to_pause) {
+    __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
+    is_paused_ = true;
   }
-  if (!toggle(false)) return;
-  __atomic_store_n(&telltale_recording, 0u, __ATOMIC_RELEASE);
-  is_paused_ = true;
+  pause_plan_.add_change(clock_ns(CLOCK_MONOTONIC) - start_ns);
 }
 
 void ActiveSession::resume() {

@@ -24,6 +24,8 @@ constexpr std::int64_t kShortest = 6;
 constexpr std::int64_t kLongEnough = static_cast<std::int64_t>(PausePlan::kLongestPause) - kSlot * kSlotsOfLater;
 
 constexpr std::int64_t kFreeNs = 20'000'000, kShare = 20;  // a twentieth
+// What takes longer waits for a device, which works on meanwhile.
+constexpr std::int64_t kLongestChangeNs = 10'000'000;
 
 }  // namespace
 
@@ -49,6 +51,12 @@ bool PausePlan::end_step(std::int64_t took_ns) {
   return is_recorded_;
 }
 
+void PausePlan::add_change(std::int64_t took_ns) {
+  ++changes_;
+  changes_ns_ += std::min(took_ns, kLongestChangeNs);
+  passed_ns_ += took_ns;
+}
+
 void PausePlan::note(std::int64_t took_ns) {
   passed_ns_ += took_ns;
   if (is_recorded_) ++recorded_;
@@ -72,10 +80,12 @@ bool PausePlan::is_first_stretch_over() const {
   return end != std::end(kFirstEnds) && (passed_ns_ >= kFirstNs || end + 1 == std::end(kFirstEnds));
 }
 
-// So many more recorded steps.
+// So many more recorded steps. Those behind a pause come with two more changes.
 bool PausePlan::can_afford(std::int64_t steps) const {
   const std::int64_t cost = std::max(std::int64_t{0}, with_.median() - without_.median());
-  return (recorded_ + steps) * cost <= kFreeNs + (passed_ns_ + steps * without_.median()) / kShare;
+  const std::int64_t more_changes_ns = is_recorded_ || changes_ == 0 ? 0 : 2 * changes_ns_ / changes_;
+  return changes_ns_ + more_changes_ns + (recorded_ + steps) * cost <=
+         kFreeNs + (passed_ns_ + steps * without_.median()) / kShare;
 }
 
 }  // namespace telltale::record

@@ -37,6 +37,8 @@ class PausePlan {
 
   // The step at hand took so long. Whether the next one is to be recorded; the first one is.
   bool end_step(std::int64_t took_ns);
+  // What feeds the recorder took so long to stop for a pause, or to start again behind it: a cost as well.
+  void add_change(std::int64_t took_ns);
 
  private:
   void note(std::int64_t took_ns);
@@ -51,6 +53,7 @@ class PausePlan {
   std::int64_t passed_ns_ = 0;  // in steps that count
   std::int64_t recorded_ = 0;   // of them
   RecentTimes with_, without_;  // recording
+  std::int64_t changes_ = 0, changes_ns_ = 0;
 };
 
 }  // namespace telltale::record

@@ -92,6 +92,33 @@ TEST(PausePlan, lets_recording_cost_a_twentieth_and_what_is_free) {
     }
 }
 
+std::string planned_with_changes(int steps, std::int64_t step, std::int64_t change) {
+  PausePlan plan;
+  std::string letters;
+  bool is_recorded = true;
+  for (int i = 0; i < steps; ++i) {
+    letters += is_recorded ? 'r' : '.';
+    const bool is_next_recorded = plan.end_step(step);
+    if (is_next_recorded != is_recorded) plan.add_change(change);
+    is_recorded = is_next_recorded;
+  }
+  return letters;
+}
+
+// Steps of 4 ms cost nothing, but to stop and to start again takes 10 ms. The first stretch has twenty steps behind the
+// three that do not count: at 13 they have taken 40 ms, not 50, so that it ends at 23. At 31, the next place, one
+// change has cost 10 ms, and two more would make 30: more than the 20 ms that are free and a twentieth of 28 + 6 steps
+// and of the change, which is 7.3 ms. At 62 that is 59 + 6 steps: 20 + 13.5 ms.
+TEST(PausePlan, counts_what_it_takes_to_stop_and_to_start_again) {
+  EXPECT_EQ(planned_with_changes(93, 4 * kMillisecond, 10 * kMillisecond), r(23) + out(39) + r(25) + out(6));
+}
+
+// A step is launched in 0.2 ms, and the device is 400 ms behind when the recorder stops. Of these, 10 ms count: with
+// two more changes 30, and 20 ms and a twentieth of 400 ms may be spent.
+TEST(PausePlan, counts_no_time_in_which_a_device_works) {
+  EXPECT_EQ(planned_with_changes(40, kMillisecond / 5, 400 * kMillisecond), r(23) + out(8) + r(9));
+}
+
 TEST(PausePlan, single_slow_steps_change_nothing) {
   const Times took = [](int step, bool is_recorded) {
     return (step == 5 || step == 16 ? 500 : is_recorded ? 11 : 10) * kMillisecond;

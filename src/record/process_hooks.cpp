@@ -18,6 +18,7 @@
 // Not there in programs that are linked statically, which load nothing.
 #pragma weak dlopen
 #pragma weak dladdr
+#pragma weak dlsym
 
 namespace telltale::record {
 namespace {
@@ -128,11 +129,19 @@ void keep_loaded() {
   is_kept_loaded.store(true, std::memory_order_relaxed);
 }
 
+// A program with a recorder of its own may load a library that brings another one: what is called by its name is the
+// program's, and this one stays unused.
+bool is_another_recorder_used() {
+  if (dlsym == nullptr) return false;
+  void* const used = dlsym(RTLD_DEFAULT, "telltale_start");
+  return used != nullptr && used != reinterpret_cast<void*>(&telltale_start);
+}
+
 __attribute__((constructor)) void start_as_environment_says() {
   pthread_once(&once, prepare_process);
   // Not in a program that has more rights than whoever set the variable.
   const char* path = secure_getenv(kPathVariable);
-  if (path == nullptr || path[0] == '\0') return;
+  if (path == nullptr || path[0] == '\0' || is_another_recorder_used()) return;
   telltale_options options;
   telltale_default_options(&options, sizeof options);
   options.path = path;

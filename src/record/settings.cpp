@@ -93,6 +93,7 @@ const char* take_options(const telltale_options& given, Settings& settings) {
   settings.is_quiet = options.quiet != 0;
   settings.pauses = options.pauses != 0 && options.flight_seconds <= 0;
   settings.on_toggle = options.on_toggle;
+  settings.on_warmup = options.on_warmup;
   return nullptr;
 }
 

@@ -28,6 +28,7 @@ struct Settings {
   bool is_quiet = false;
   bool pauses = false;
   telltale_toggled on_toggle = nullptr;
+  telltale_warming_up on_warmup = nullptr;
   std::uint64_t began = 0;  // ticks: when the session was started, in a forked child that of its parent
 
   const telltale_schedule* schedule_or_null() const { return has_schedule ? &schedule : nullptr; }

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("TELLTALE", str(ROOT / "build" / "bin" / "telltale"))
 INJECTION = ROOT / "python" / "telltale" / "_inject"
 PATIENCE = 300  # seconds until something that must happen is taken as never happening
-OURS = ("KINETO_", "TELLTALE_", "PYTHONPATH", "CUDA_VISIBLE_DEVICES", "RANK")
+OURS = ("KINETO_", "TELLTALE_", "PYTHONPATH", "CUDA_", "NVTX_", "RANK")
 
 
 class RecordTest(unittest.TestCase):

@@ -103,7 +103,7 @@ class Injection(RecordTest):
             self.assertIn("\ntelltale: recorded 2 files; the diagnosis is for runs/run_", two.stderr)
             self.assertEqual(len(re.findall(rf"(?m)^  runs/run_\d+.tell  \S+ \S+, {words}", two.stderr)), 2, two.stderr)
         none = self.recorded("print('no torch')")
-        self.assertIn("telltale: nothing was recorded: no Python process imported torch", none.stderr)
+        self.assertIn("telltale: nothing was recorded: no process used CUDA, and no Python process imported torch", none.stderr)
 
     def test_an_earlier_recording_of_that_name_is_left_alone(self):
         shutil.copy(self.sample, self.runs / "run_1.tell")

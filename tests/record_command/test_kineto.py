@@ -1,14 +1,17 @@
 """`telltale record --engine kineto` and `--pid`, asked by a client that is not PyTorch: see kineto_client.py."""
 import gzip
+import json
 import os
 import socket
 import struct
 import sys
 import time
+import unittest
 from pathlib import Path
 
 from record_test import PATIENCE, PROGRAM, ROOT, RecordTest, main
 
+FAKE_NVML = os.environ.get("FAKE_NVML")
 CLIENT = Path(__file__).with_name("kineto_client.py")
 
 
@@ -44,7 +47,27 @@ class ACommand(Kineto):
         self.assertEqual(settings["PROFILE_REPORT_INPUT_SHAPES"], "true")
         self.assertEqual(settings["PROFILE_WITH_STACK"], "false")
         self.assertIn("A step takes", done.stderr)
-        self.assertIn("next: telltale analyze", done.stderr)
+        self.assertIn("next: telltale view", done.stderr)
+
+    @unittest.skipUnless(FAKE_NVML, "no NVML to read")
+    def test_gets_gauges_of_the_time_in_which_it_ran(self):
+        trace = json.loads(self.trace.read_text())
+        first = min(event["ts"] for event in trace["traceEvents"] if event.get("ph") == "X")
+        trace["traceEvents"].append({"ph": "i", "s": "t", "name": "end", "pid": 1, "tid": 1, "ts": first + 60e6})
+        # The events begin now, and the last one is a minute away.
+        trace["baseTimeNanoseconds"] = time.time_ns() - round(first * 1000)
+        self.trace.write_text(json.dumps(trace))
+        done = self.recorded("--steps", 4, client=["--ignore", 2],
+                             variables={"TELLTALE_NVML_LIBRARY": FAKE_NVML, "FAKE_NVML_DEVICES": 1,
+                                        "CUDA_VISIBLE_DEVICES": 0})
+        self.assertEqual(done.returncode, 3, done.stderr)
+        events = json.loads((self.runs / "run.json").read_text())["traceEvents"]
+        gauges = [event for event in events if event["ph"] == "C"]
+        self.assertEqual([event for event in events if event not in gauges], trace["traceEvents"])
+        energy = [event["args"]["value"] for event in gauges if event["name"] == "GPU 0: energy (J)"]
+        self.assertEqual(energy, [50.0 * i for i in range(len(energy))])
+        self.assertGreaterEqual(len(energy), 1)
+        self.assertTrue(all(first <= event["ts"] <= first + 60e6 for event in gauges))
 
     def test_is_asked_again_until_it_records(self):
         self.assertEqual(self.recorded("--steps", 1, client=["--ignore", 5]).returncode, 3)

@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import time
+import unittest
 
 from record_test import PATIENCE, PROGRAM, RecordTest, main
 
@@ -64,6 +65,7 @@ for step in range(20):
     optimizer.step()
     optimizer.zero_grad()
 """
+FAKE_NVML = os.environ.get("FAKE_NVML")
 STEPS = 120  # enough for a second stretch that is recorded, also where recording costs much
 FOR_EVER = 30000  # five minutes: what a test leaves behind by mistake does not stay
 
@@ -87,7 +89,7 @@ class OurAdapter(Torch):
         self.assertEqual(len(self.info(name)["steps"]), 20)
         self.assertRegex(done.stderr, rf"{name} · CPU · \d+ steps")  # fewer than 18 where a busy machine makes outliers
         self.assertIn("Note: The first 2 steps warm up and are left out; choose steps 0.. to include them.", done.stderr)
-        self.assertIn(f"next: telltale analyze {name} --html report.html", done.stderr)
+        self.assertIn(f"next: telltale view {name}", done.stderr)
         again = self.run_it("analyze", name)
         self.assertEqual((again.returncode, again.stderr), (0, ""))
         self.assertIn("\n" + again.stdout, done.stderr)
@@ -111,6 +113,21 @@ class OurAdapter(Torch):
         # The two before them warm up.
         self.assertEqual(self.names_in_json(self.folder / "run.json").count("aten::addmm"), 2 * (2 + 5))
         self.assertIn("run.json · CPU · 5 steps", done.stderr)
+
+    @unittest.skipUnless(FAKE_NVML, "no NVML to read")
+    def test_gauges_are_counters_of_the_recording(self):
+        done = self.record("-o", "run.tell", "--no-analyze", "--no-pauses", "--", sys.executable, self.script, STEPS,
+                           variables={"TELLTALE_NVML_LIBRARY": FAKE_NVML, "FAKE_NVML_DEVICES": 1})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answered = self.run_it("analyze", "run.tell", "--json", "--steps", "2..", "--price", 0.3)
+        self.assertEqual(answered.returncode, 0, answered.stderr)
+        diagnosis = json.loads(answered.stdout)
+        gpu = next(device for device in diagnosis["energy"]["devices"] if device["name"] == "GPU 0")
+        self.assertGreaterEqual(gpu["readings"], 5)
+        self.assertEqual(gpu["limit_watts"], 700)
+        self.assertEqual(gpu["memory_headroom_bytes"], 60_000_000_000)
+        self.assertEqual(diagnosis["energy"]["samples_per_step"], 8)
+        self.assertGreater(diagnosis["cost"]["money"], 0)
 
     def test_steps_of_a_program_that_has_none_or_fewer_are_what_there_is(self):
         script = self.write("score.py", SCORE)

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "answers/analyze.h"
+#include "answers/held_memory.h"
 #include "answers/info.h"
 #include "answers/row_words.h"
 #include "answers/suggestion.h"
@@ -127,14 +128,16 @@ void bind_trace(nb::module_& module) {
       .def(
           "analyze",
           [](const LoadedTrace& loaded, std::optional<std::string> steps, std::vector<std::string> rules,
-             double min_saving) {
+             double min_saving, std::optional<double> price, std::optional<double> carbon) {
             return asked(answers::analyze, answers::AnalyzeRequest{.source = loaded,
                                                                    .spelling = Spelling::kKeywords,
                                                                    .steps = std::move(steps),
                                                                    .rules = std::move(rules),
-                                                                   .min_saving = min_saving});
+                                                                   .min_saving = min_saving,
+                                                                   .price = price,
+                                                                   .carbon = carbon});
           },
-          "steps"_a, "rules"_a, "min_saving"_a)
+          "steps"_a, "rules"_a, "min_saving"_a, "price"_a = nb::none(), "carbon"_a = nb::none())
       .def(
           "what_if",
           [](const LoadedTrace& loaded, std::vector<std::string> remove, std::vector<std::string> scale, bool no_sync,
@@ -150,6 +153,11 @@ void bind_trace(nb::module_& module) {
                                                                   .steps = std::move(steps)});
           },
           "remove"_a, "scale"_a, "no_sync"_a, "instant_data"_a, "graph"_a, "no_observer"_a, "steps"_a)
+      .def("memory_report",
+           [](const LoadedTrace& loaded) {
+             return asked(answers::held_memory,
+                          answers::HeldMemoryRequest{.source = loaded, .spelling = Spelling::kKeywords});
+           })
       .def("table", table_named, "name"_a)
       .def("events", events_of, "kinds"_a);
 }

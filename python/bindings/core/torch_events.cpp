@@ -7,6 +7,7 @@
 #include "analysis/call_tree.h"
 #include "analysis/key_averages.h"
 #include "analysis/operator_work.h"
+#include "analysis/torch_launches.h"
 #include "base/intervals.h"
 #include "bindings/core/torch_extras.h"
 #include "bindings/core/torch_numbers.h"
@@ -27,6 +28,7 @@ class Listing {
   explicit Listing(const Trace& trace)
       : trace_(trace),
         tree_(torch_tree(trace)),
+        launches_(trace, tree_, false),
         memory_(trace),
         stacks_(trace, kWholeStack),
         operators_(trace.operators),
@@ -38,8 +40,13 @@ class Listing {
     collect();
     for (std::size_t i = 0; i < result_.events.size(); ++i)
       place_[result_.events[i].event] = static_cast<std::int64_t>(i);
-    for (TorchEvent& listed : result_.events) listed.parent = parent_of(listed);
+    for (TorchEvent& listed : result_.events) {
+      listed.parent = parent_of(listed);
+      if (is_api_call(trace_.events.kind[listed.event]))
+        listed.linked = place_unfolded(launches_.call_around(listed.event));
+    }
     number_arrows();
+    list_devices();
     return std::move(result_);
   }
 
@@ -75,6 +82,21 @@ class Listing {
         listed.does_arrow_start = event == arrow.from;
       }
     }
+  }
+
+  void list_devices() {
+    const Events& events = trace_.events;
+    const auto add = [&](EventId event, TrackId track, Interval span, EventId linked, bool is_annotation) {
+      const Track& stream = trace_.tracks[track];
+      result_.on_devices.push_back(
+          {event, span, stream.device, stream.native_id, place_unfolded(linked), is_annotation});
+    };
+    for (EventId event = 0; event < events.size(); ++event)
+      if (is_device_work(events.kind[event]))
+        add(event, events.track[event], {events.start[event], events.end(event)}, launches_.call_of(event), false);
+    for (const DeviceAnnotation& each : device_annotations(trace_, launches_))
+      add(each.annotation, each.stream, each.span, each.annotation, true);
+    std::ranges::stable_sort(result_.on_devices, {}, [](const TorchDeviceEvent& each) { return each.span.begin; });
   }
 
   TorchEvent described(EventId event) {
@@ -126,16 +148,19 @@ class Listing {
     return known->second;
   }
 
-  // Calls that are folded into their parents are none.
   std::int64_t parent_of(const TorchEvent& listed) const {
-    if (listed.is_async) return -1;
-    EventId parent = tree_.parent[listed.event];
-    while (parent != kNoEvent && tree_.is_folded[parent]) parent = tree_.parent[parent];
-    return parent == kNoEvent ? -1 : place_[parent];
+    return listed.is_async ? -1 : place_unfolded(tree_.parent[listed.event]);
+  }
+
+  // Calls that are folded into their parents are none.
+  std::int64_t place_unfolded(EventId call) const {
+    while (call != kNoEvent && tree_.is_folded[call]) call = tree_.parent[call];
+    return call == kNoEvent ? -1 : place_[call];
   }
 
   const Trace& trace_;
   CallTree tree_;
+  TorchLaunches launches_;
   MemoryChanges memory_;
   CallStacks stacks_;
   SideTableWalk<OperatorInfo> operators_;

@@ -1,4 +1,4 @@
-// A trace as torch.profiler's events() has it: host calls in torch's order, with torch's parents.
+// A trace as torch.profiler's events() has it: host calls in torch's order, with torch's parents, and what devices did.
 //
 // Pure and thread-safe; needs no GIL.
 #pragma once
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/torch_memory.h"
+#include "base/intervals.h"
 #include "trace/trace.h"
 
 namespace telltale::python {
@@ -27,7 +28,17 @@ struct TorchEvent {
   std::int64_t flops = 0;
   MemoryChange memory;
   bool is_backward = false;
-  bool is_async = false;  // ended on another thread than it began on: stands in no tree
+  bool is_async = false;     // ended on another thread than it began on: stands in no tree
+  std::int64_t linked = -1;  // of a call of the device's API: the place of the operator around it
+};
+
+// Device work, or an annotation as its device work shows it.
+struct TorchDeviceEvent {
+  EventId event = kNoEvent;  // of the work, or the annotation of the host
+  Interval span;
+  std::int64_t device = 0, stream = 0;
+  std::int64_t linked = -1;  // the place of the operator that asked for it, or of the annotation
+  bool is_annotation = false;
 };
 
 // The name of the overload, and arguments by name as a JSON object; each may be empty.
@@ -36,7 +47,8 @@ struct OverloadAndKeywords {
 };
 
 struct TorchEvents {
-  std::vector<TorchEvent> events;  // by start, the longer first
+  std::vector<TorchEvent> events;            // by start, the longer first
+  std::vector<TorchDeviceEvent> on_devices;  // by start
   std::vector<std::vector<std::string>> stacks;
   std::vector<OverloadAndKeywords> extras;
 };

@@ -11,6 +11,7 @@
 namespace telltale::python {
 namespace {
 
+constexpr std::string_view kDeviceProperties = "deviceProperties";  // torch's JSON has them, if there are none, too
 constexpr std::string_view kOurCollection = "gc.collect (generation ", kTorchsCollection = "Python GC";
 
 // The first call of Python's, in the order of a track, that begins in the step and ends behind it.
@@ -53,6 +54,8 @@ Result<void> export_as_torch(const std::string& recording, const std::string& pa
     std::erase_if(trace->metadata, [&](const auto& known) { return known.first == pair.first; });
     trace->metadata.push_back(pair);
   }
+  if (trace->devices.empty() && trace->metadata_named(kDeviceProperties) == nullptr)
+    trace->metadata.emplace_back(kDeviceProperties, "[]");
   add_kineto_numbers(*trace);
   if (wanted.names_collections) name_collections(*trace);
   if (wanted.adjusts_steps) adjust_steps(*trace);

@@ -8,7 +8,9 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "analysis/call_tree.h"
 #include "analysis/key_averages.h"
+#include "analysis/torch_launches.h"
 #include "analysis/torch_memory.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interruptible.h"
@@ -38,9 +40,13 @@ nb::list texts(const std::vector<std::string>& list) {
   return result;
 }
 
-// Torch's own rows in torch's order: that of the first call.
+constexpr KindSet kTorchKinds = {Kind::kOperator, Kind::kAnnotation, Kind::kRuntime, Kind::kDriver,
+                                 Kind::kKernel,   Kind::kMemcpy,     Kind::kMemset};
+
+// Torch's own rows in torch's order: that of the first call. Annotations on devices are not among them.
 KeyAverages torch_rows(const Trace& trace, Grouping grouping, std::size_t stack_depth) {
-  KeyAverages averages = key_averages(trace, {kTorchHostKinds, grouping, stack_depth, {}});
+  KeyAverages averages = key_averages(
+      trace, {.kinds = kTorchKinds, .grouping = grouping, .stack_depth = stack_depth, .annotations_launch = false});
   std::ranges::stable_sort(averages.rows, {}, &KeyAverage::first_start);
   return averages;
 }
@@ -57,7 +63,8 @@ nb::tuple described(const KeyAverage& row) {
                         row.cpu_ns.value_or(0), row.self_cpu_ns.value_or(0), row.cpu_memory_bytes.value_or(0),
                         row.self_cpu_memory_bytes.value_or(0), row.device_memory_bytes.value_or(0),
                         row.self_device_memory_bytes.value_or(0), row.flops.value_or(0), described_shapes(row),
-                        row.stack ? nb::object(texts(*row.stack)) : nb::none());
+                        row.stack ? nb::object(texts(*row.stack)) : nb::none(), is_device_work(row.kind),
+                        row.device_ns.value_or(0), row.self_device_ns.value_or(0));
 }
 
 nb::list rows(const LoadedTrace& loaded, bool by_shape, std::size_t stack_depth) {
@@ -89,14 +96,43 @@ class Names {
   std::unordered_map<StringId, std::pair<nb::str, nb::str>> known_;
 };
 
+// What Kineto calls it.
+const char* activity_of(Kind kind) {
+  switch (kind) {
+    case Kind::kAnnotation:
+      return "user_annotation";
+    case Kind::kDeviceAnnotation:
+      return "gpu_user_annotation";
+    case Kind::kRuntime:
+      return "cuda_runtime";
+    case Kind::kDriver:
+      return "cuda_driver";
+    case Kind::kKernel:
+      return "kernel";
+    case Kind::kMemcpy:
+      return "gpu_memcpy";
+    case Kind::kMemset:
+      return "gpu_memset";
+    default:
+      return "cpu_op";
+  }
+}
+
 nb::tuple described(const TorchEvent& listed, const Trace& trace, Names& names) {
   const auto [name, trace_name] = names.of(listed.event);
-  return nb::make_tuple(name, trace_name, trace.events.start[listed.event], trace.events.end(listed.event),
-                        listed.thread, listed.parent, trace.events.kind[listed.event] == Kind::kAnnotation,
-                        listed.is_backward, listed.is_async, listed.sequence, listed.forward_thread,
-                        listed.inputs == UINT32_MAX ? std::int64_t{-1} : std::int64_t{listed.inputs}, listed.stack,
-                        listed.memory.host, listed.memory.device, listed.flops, listed.extras, listed.number,
-                        external_id(listed.event), listed.arrow, listed.does_arrow_start);
+  return nb::make_tuple(
+      name, trace_name, trace.events.start[listed.event], trace.events.end(listed.event), listed.thread, listed.parent,
+      trace.events.kind[listed.event] == Kind::kAnnotation, listed.is_backward, listed.is_async, listed.sequence,
+      listed.forward_thread, listed.inputs == UINT32_MAX ? std::int64_t{-1} : std::int64_t{listed.inputs}, listed.stack,
+      listed.memory.host, listed.memory.device, listed.flops, listed.extras, listed.number, external_id(listed.event),
+      listed.arrow, listed.does_arrow_start, activity_of(trace.events.kind[listed.event]), listed.linked);
+}
+
+nb::tuple described(const TorchDeviceEvent& listed, const Trace& trace, Names& names) {
+  const auto [name, trace_name] = names.of(listed.event);
+  const Kind kind = listed.is_annotation ? Kind::kDeviceAnnotation : trace.events.kind[listed.event];
+  return nb::make_tuple(name, trace_name, listed.span.begin, listed.span.end, listed.device, listed.stream,
+                        listed.linked, activity_of(kind));
 }
 
 nb::list described_inputs(const Trace& trace) {
@@ -117,7 +153,35 @@ nb::tuple events(const LoadedTrace& loaded) {
   for (const auto& stack : listed.stacks) stacks.append(texts(stack));
   nb::list extras;
   for (const auto& [overload, keywords] : listed.extras) extras.append(nb::make_tuple(text(overload), text(keywords)));
-  return nb::make_tuple(list, described_inputs(*loaded.trace), stacks, extras);
+  nb::list on_devices;
+  for (const TorchDeviceEvent& event : listed.on_devices) on_devices.append(described(event, *loaded.trace, names));
+  return nb::make_tuple(list, described_inputs(*loaded.trace), stacks, extras, on_devices);
+}
+
+// Annotations on devices, those of one name together: how many, when first, and how long all of them are.
+nb::list device_annotation_rows(const LoadedTrace& loaded) {
+  const auto found = interruptibly<std::vector<DeviceAnnotation>>([trace = loaded.trace] {
+    const CallTree tree = call_tree(*trace, {kTorchHostKinds, true});
+    return device_annotations(*trace, TorchLaunches(*trace, tree, false));
+  });
+  struct Row {
+    std::int64_t count = 0;
+    Nanoseconds first = 0, took = 0;
+  };
+  std::vector<std::pair<std::string, Row>> rows;
+  std::unordered_map<std::string, std::size_t> places;
+  for (const DeviceAnnotation& each : found) {
+    const std::string_view name = loaded.trace->name(each.annotation);
+    const std::string key(is_step_name(name) ? kStepName : name);
+    const auto [known, is_new] = places.try_emplace(key, rows.size());
+    if (is_new) rows.push_back({key, {0, each.span.begin, 0}});
+    Row& row = rows[known->second].second;
+    ++row.count;
+    row.took += each.span.length();
+  }
+  nb::list result;
+  for (const auto& [name, row] : rows) result.append(nb::make_tuple(text(name), row.first, row.count, row.took));
+  return result;
 }
 
 nb::list strays(const LoadedTrace& loaded) {
@@ -176,6 +240,7 @@ void write_kineto(const nb::bytes& from, const nb::bytes& to, Pairs metadata, bo
 
 void bind_torch(nb::module_& module) {
   module.def("torch_rows", rows, "trace"_a, "by_shape"_a, "stack_depth"_a);
+  module.def("torch_device_annotations", device_annotation_rows, "trace"_a);
   module.def("torch_events", events, "trace"_a);
   module.def("torch_stray_memory", strays, "trace"_a);
   module.def("torch_memory", memory, "trace"_a, "notes"_a, "device"_a);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace telltale::python {
 namespace {
@@ -65,30 +66,40 @@ std::int64_t time_process_ran(long pid) {
   return nanoseconds_of(user + system);
 }
 
-// Of this process, and of the children that its main thread has now.
-std::int64_t time_of_family() {
-  std::int64_t sum = time_on(CLOCK_PROCESS_CPUTIME_ID);
+// Those that the main thread has now.
+std::vector<long> children() {
+  std::vector<long> found;
   char path[64];
   std::snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-  const std::string children = text_of(path);
+  const std::string text = text_of(path);
   char* next = nullptr;
-  for (const char* at = children.c_str();; at = next) {
+  for (const char* at = text.c_str();; at = next) {
     const long pid = std::strtol(at, &next, 10);
-    if (next == at) return sum;
-    sum += time_process_ran(pid);
+    if (next == at) return found;
+    found.push_back(pid);
   }
 }
 
-std::int64_t resident_bytes() {
-  const std::string text = text_of("/proc/self/statm");
+// Of this process and its children.
+std::int64_t time_of_family(const std::vector<long>& pids) {
+  std::int64_t sum = time_on(CLOCK_PROCESS_CPUTIME_ID);
+  for (const long pid : pids) sum += time_process_ran(pid);
+  return sum;
+}
+
+std::int64_t resident_bytes(long pid) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%ld/statm", pid);
+  const std::string text = text_of(path);
   long long total = 0, resident = 0;
   if (std::sscanf(text.c_str(), "%lld %lld", &total, &resident) != 2) return 0;
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-void count(const char* name, double value) {
+void count(const char* name, double value, const char* category = nullptr) {
   telltale_site description = {};
   description.name = name;
+  description.category = category;
   description.kind = TELLTALE_KIND_OTHER;
   telltale_counter(telltale_make_site(&description), value);
 }
@@ -96,20 +107,35 @@ void count(const char* name, double value) {
 }  // namespace
 
 MachineLoad::MachineLoad()
-    : last_time_(time_on(CLOCK_MONOTONIC)), last_own_(time_of_family()), last_busy_(time_processors_were_busy()) {}
+    : last_time_(time_on(CLOCK_MONOTONIC)),
+      last_own_(time_of_family(children())),
+      last_busy_(time_processors_were_busy()) {}
 
 void MachineLoad::record() {
-  const std::int64_t now = time_on(CLOCK_MONOTONIC), own = time_of_family(), busy = time_processors_were_busy();
+  const std::vector<long> pids = children();
+  const std::int64_t now = time_on(CLOCK_MONOTONIC), own = time_of_family(pids), busy = time_processors_were_busy();
   const auto passed = static_cast<double>(now - last_time_);
   // A child that ended takes its time along.
   if (passed > 0 && own >= last_own_) {
     count("processors busy", static_cast<double>(busy - last_busy_) / passed);
     count("process processors", static_cast<double>(own - last_own_) / passed);
   }
-  count("resident memory", static_cast<double>(resident_bytes()));
+  count("resident memory", static_cast<double>(resident_bytes(getpid())));
+  for (const long pid : pids) record_child(pid);
   last_time_ = now;
   last_own_ = own;
   last_busy_ = busy;
+}
+
+// As src/trace/resident_memory.h has it. A program that starts children all the time has no end of them.
+void MachineLoad::record_child(long pid) {
+  constexpr std::size_t kMost = 256;
+  if (!seen_.contains(pid) && seen_.size() >= kMost) return;
+  const std::int64_t bytes = resident_bytes(pid);
+  if (bytes == 0) return;  // it has ended
+  seen_.insert(pid);
+  const std::string process = "process " + std::to_string(pid);
+  count("resident memory", static_cast<double>(bytes), process.c_str());
 }
 
 }  // namespace telltale::python

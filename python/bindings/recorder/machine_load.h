@@ -1,7 +1,8 @@
-// How busy the machine and this process are, and how much memory the process has, as counters.
+// How busy the machine and this process are, and how much memory the process and its children have, as counters.
 #pragma once
 
 #include <cstdint>
+#include <set>
 
 namespace telltale::python {
 
@@ -13,7 +14,10 @@ class MachineLoad {
   void record();
 
  private:
+  void record_child(long pid);
+
   std::int64_t last_time_ = 0, last_own_ = 0, last_busy_ = 0;
+  std::set<long> seen_;  // children
 };
 
 }  // namespace telltale::python

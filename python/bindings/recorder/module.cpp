@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "bindings/gil_released.h"
+#include "memory_notes.h"
 #include "module_calls.h"
 #include "open_scopes.h"
 #include "python_calls.h"
@@ -41,22 +42,33 @@ telltale_schedule schedule_of(const nb::dict& words) {
   return schedule;
 }
 
-nb::object* toggled = nullptr;  // what to call, under the GIL; never freed, for steps that end after all else has
+// What to call, under the GIL; never freed, for steps that end after all else has.
+nb::object* toggled = nullptr;
+nb::object* warming_up = nullptr;
 
 // Called by whatever thread ends a step, which need not hold the GIL, nor be one of Python's.
-void on_toggle(int is_recording, void*) {
+template <typename... Arguments>
+void call(nb::object* const& callback, Arguments... arguments) {
   if (Py_IsInitialized() == 0) return;
   const nb::gil_scoped_acquire held;
-  if (toggled == nullptr || toggled->is_none()) return;
+  if (callback == nullptr || callback->is_none()) return;
   try {
-    (*toggled)(is_recording != 0);
+    (*callback)(arguments...);
   } catch (nb::python_error& error) {  // the user's program must not notice
     error.discard_as_unraisable("telltale");
   }
 }
 
+void on_toggle(int is_recording, void*) { call(toggled, is_recording != 0); }
+void on_warmup(void*) { call(warming_up); }
+
+void keep(nb::object*& kept, const nb::object& callback) {
+  if (kept == nullptr) kept = new nb::object();
+  *kept = callback;
+}
+
 void start(const std::string& path, const nb::dict& schedule, std::uint64_t memory_limit, bool own_file_after_fork,
-           bool quiet, bool pauses, const nb::object& when_toggled) {
+           bool quiet, bool pauses, const nb::object& when_toggled, const nb::object& when_warming_up) {
   telltale_options options;
   telltale_default_options(&options, sizeof options);
   options.path = path.c_str();
@@ -67,8 +79,9 @@ void start(const std::string& path, const nb::dict& schedule, std::uint64_t memo
   options.quiet = quiet ? 1 : 0;
   options.pauses = pauses ? 1 : 0;
   options.on_toggle = on_toggle;
-  if (toggled == nullptr) toggled = new nb::object();
-  *toggled = when_toggled;
+  options.on_warmup = on_warmup;
+  keep(toggled, when_toggled);
+  keep(warming_up, when_warming_up);
   const GilReleased released;
   count_recording();
   check(telltale_start(&options));
@@ -114,9 +127,9 @@ NB_MODULE(_recorder, m) {
   m.doc() = "The recorder: sessions and scopes.";
   m.def("start", &start, nb::arg("path"), nb::kw_only(), nb::arg("schedule") = nb::dict(), nb::arg("memory_limit") = 0,
         nb::arg("own_file_after_fork") = false, nb::arg("quiet") = false, nb::arg("pauses") = false,
-        nb::arg("on_toggle") = nb::none(),
+        nb::arg("on_toggle") = nb::none(), nb::arg("on_warmup") = nb::none(),
         "Starts a session. A RuntimeError says why it cannot. on_toggle is called with False before steps are left "
-        "unrecorded, and with True after they are recorded again.");
+        "unrecorded, and with True after they are recorded again; on_warmup when steps begin that warm up.");
   m.def("stop", &stop, "Ends the session; its file is complete then.");
   m.def("step", [] { check(telltale_step()); }, "Ends a step and begins the next one, as the session's schedule says.");
   m.def("is_recording", [] { return telltale_is_recording() != 0; }, "Whether something is recorded now.");
@@ -147,6 +160,7 @@ NB_MODULE(_recorder, m) {
       "A call of an nn.Module begins.");
   m.def("end_module", [](nb::handle module) { end_module(module.ptr()); }, nb::arg("module"));
   m.def("forget_modules", &forget_modules, "Numbers modules anew.");
+  bind_memory_notes(m);
   bind_python_calls(m);
   bind_sampler(m);
 }

@@ -65,6 +65,14 @@ class Adapter:
         """Torch's own profiler may start on this thread although AS_PROFILER stands in for it."""
         self._library.telltale_torch_let_torch_record()
 
+    def watch_cuda_memory(self) -> bool:
+        """From now on, when CUDA has been initialized. False where its allocator has no log."""
+        return bool(self._library.telltale_torch_watch_cuda_memory())
+
+    def take_state(self, is_begin: bool) -> None:
+        """The next snapshot of CUDA's memory on this thread is the one that the recording writes down."""
+        self._library.telltale_torch_take_state(ctypes.c_int(is_begin))
+
     def sees_cuda_memory(self) -> bool:
         return bool(self._library.telltale_torch_sees_cuda_memory())
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import multiprocessing.util
 import os
@@ -20,9 +21,11 @@ _recording: Any = None
 
 
 def before_torch(values: dict[str, Any]) -> bool:
-    """Whether our adapter can record here; compiles it where that has not been done yet, and says why it cannot."""
+    """Whether we can record here; compiles the adapter where that has not been done yet, and says why we cannot."""
     try:
         from telltale._capture.adapter import AdapterUnavailable, build_adapter
+        from telltale._capture.devices import DevicesUnavailable, has_gpu, load_devices
+        from telltale._capture.torch_place import find_torch
     except ImportError as error:
         say(f"the recorder does not load into this Python ({error}); PyTorch's own profiler records instead")
         return False
@@ -31,6 +34,13 @@ def before_torch(values: dict[str, Any]) -> bool:
     except AdapterUnavailable as reason:
         say(f"our adapter cannot be used: {reason}; PyTorch's own profiler records instead")
         return False
+    torch = find_torch()
+    if Attachment(values).engine == "auto" and torch is not None and torch.has_cuda() and has_gpu():
+        try:
+            load_devices().check_cuda()
+        except DevicesUnavailable as reason:
+            say(f"we cannot record the GPU: {reason}; PyTorch's own profiler records instead")
+            return False
     return True
 
 
@@ -47,10 +57,13 @@ def after_torch(values: dict[str, Any]) -> None:
     wanted = Wanted(
         shapes=told.shapes,
         memory=told.memory,
+        referrers=told.referrers,
         stacks=told.stacks,
         samples=samples,
         modules=not samples,
         load=True,
+        cuda=True,
+        cuda_calls="all" if told.api else "chosen",
         find_steps=True,
         marks=told.marks,
     )
@@ -66,6 +79,7 @@ def after_torch(values: dict[str, Any]) -> None:
     if not any((told.schedule or {}).get(name) for name in ("skip_first", "wait", "warmup")):
         # What precedes the first step is recorded, and the first ones warm up: the analysis takes that into account.
         _recorder.metadata("telltale_from_start", "true")
+    _end_injected()
     try:
         recording.start()
     except Exception as error:  # the user's program goes on, whatever happens to us
@@ -79,6 +93,14 @@ def after_torch(values: dict[str, Any]) -> None:
     if told.seconds:
         seconds = told.seconds
         when_work_begins(lambda: _stop_after(seconds))
+
+
+def _end_injected() -> None:
+    """Who used CUDA before torch was imported is recorded since then as a program without torch: no longer."""
+    from telltale._capture.devices import DevicesUnavailable, load_devices
+
+    with contextlib.suppress(DevicesUnavailable):
+        load_devices().stop_injected()
 
 
 def _stop_after(seconds: float) -> None:

@@ -1,4 +1,5 @@
-"""Compilations by torch.compile, as scopes: they explain long steps, and no operator does."""
+"""Compilations by torch.compile, as scopes: they explain long steps, and no operator does. And what was compiled: where
+its kernels come from."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from telltale import _recorder
+from telltale._capture.compiled_kernels import compiled_kernels
 from telltale._capture.source import Wanted
 
 _CALLBACKS = "torch._dynamo.callback"
@@ -76,6 +78,8 @@ class CompilationWatch:
             self._handler.register_end_callback(self._end)
 
     def stop(self) -> None:
+        if self._is_started and (kernels := compiled_kernels()):
+            _recorder.metadata("triton_kernels", kernels)
         self._is_started = False
         if self._imports in sys.meta_path:
             sys.meta_path.remove(self._imports)

@@ -10,16 +10,22 @@ from typing import Any
 
 from telltale import _recorder
 from telltale._capture.adapter import Adapter, load_adapter
+from telltale._capture.allocator_state import AllocatorWatch
 from telltale._capture.code_paths import describe_code, module_call, own_folder, path_prefixes
 from telltale._capture.compilations import CompilationWatch
+from telltale._capture.cuda import CudaWatch, can_have_gpu
+from telltale._capture.gauges import GaugeWatch
 from telltale._capture.hooks import CollectionWatch, ModuleHooks, ModuleWatch
 from telltale._capture.loader_work import LoaderWorkWatch
 from telltale._capture.loaders import LoaderWatch
 from telltale._capture.machine import has_bf16_instructions, memory_bytes
 from telltale._capture.optimizers import OptimizerWatch
+from telltale._capture.out_of_memory import OutOfMemoryWatch
+from telltale._capture.referrers import ReferrerWatch
 from telltale._capture.samples import SampleWatch
 from telltale._capture.source import Source, Wanted
-from telltale._inject.telltale_say import say, say_once
+from telltale._capture.tensor_watch import TensorWatch
+from telltale._inject.telltale_say import say
 
 
 class OperatorWatch:
@@ -91,7 +97,11 @@ class PythonCallWatch:
 # In the order in which they start; they stop in the opposite one.
 SOURCES: tuple[type[Source], ...] = (
     SampleWatch,
+    GaugeWatch,
     OperatorWatch,
+    AllocatorWatch,
+    TensorWatch,
+    OutOfMemoryWatch,
     OptimizerWatch,
     CollectionWatch,
     CompilationWatch,
@@ -99,6 +109,8 @@ SOURCES: tuple[type[Source], ...] = (
     PythonCallWatch,
     LoaderWatch,
     LoaderWorkWatch,
+    CudaWatch,
+    ReferrerWatch,
 )
 
 
@@ -125,32 +137,60 @@ class Recording:
             "on_toggle": self._follow,
         }
         self._sources = [source() for source in SOURCES]
+        self._cuda = next(source for source in self._sources if isinstance(source, CudaWatch))
+        self._cuda.has_one_file = not schedule
         for source in self._sources:
             if isinstance(source, LoaderWorkWatch) and pauses:
                 source.toggle = self._toggle_all_but_samples
         self._pid = 0  # of the process that started it
         self._is_started = False
+        self._is_paused = False
 
     def prepare(self) -> None:
-        """Compiles and loads the adapter; raises AdapterUnavailable where that cannot be done."""
+        """Compiles and loads the adapter, and attaches to the GPU; raises AdapterUnavailable where the former cannot be
+        done, and says where the latter cannot. To be followed by start() or give_up()."""
         load_adapter()
+        self._cuda.start(self.wanted)
+
+    def give_up(self) -> None:
+        """Takes back what was prepared."""
+        self._cuda.end()
 
     def start(self) -> None:
         load_adapter()
         self._tell_about_process()
         _tell_threads()
-        _recorder.start(self.path, **self._session)
+        warm_up = self._warm_up if self.wanted.cuda and can_have_gpu() else None
+        try:
+            _recorder.start(self.path, **self._session, on_warmup=warm_up)
+        except Exception:
+            self.give_up()
+            raise
         self._pid = os.getpid()
         self._is_started = True
         is_recording = _recorder.is_recording()
         for source in self._sources:
             if is_recording or not source.stops_for_pauses:
                 source.start(self.wanted)
+        if not is_recording:
+            self._cuda.watch_graphs(self.wanted)
+
+    def why_no_gpu(self) -> str:
+        """Why the GPU is not recorded, if that has turned out; else empty."""
+        return self._cuda.why_not()
+
+    def _warm_up(self) -> None:
+        """The steps that come now are not recorded, but some after them are."""
+        self._cuda.start(self.wanted)
 
     def _follow(self, is_recording: bool) -> None:
         """Steps are left unrecorded from here on, or are recorded again."""
         if not self._is_started:
             return
+        if self._session["pauses"] and not self._session["schedule"]:
+            self._is_paused = not is_recording
+            if is_recording:
+                self._cuda.await_device(self.wanted)
         for source in self._sources if is_recording else reversed(self._sources):
             if not source.stops_for_pauses:
                 continue
@@ -167,6 +207,13 @@ class Recording:
                     source.start(self.wanted)
                 else:
                     source.stop()
+
+    def toggle_gpu(self, is_on: bool) -> None:
+        """The same of the GPU."""
+        if is_on:
+            self._cuda.start(self.wanted)
+        else:
+            self._cuda.stop()
 
     def _toggle_all_but_samples(self, is_on: bool) -> None:
         self.toggle_operators(is_on)
@@ -185,8 +232,11 @@ class Recording:
         if not self._is_started:
             return {}
         self._is_started = False
+        if self._is_paused and os.getpid() == self._pid:
+            self._cuda.await_device(self.wanted, is_end=True)
         for source in reversed(self._sources):
             source.stop()
+        self._cuda.end()
         _tell_threads()
         if os.getpid() == self._pid or _recorder.is_recording():  # not every child is recorded
             _recorder.stop()
@@ -205,8 +255,6 @@ class Recording:
         for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
             if name in os.environ:
                 _recorder.metadata(name.lower(), os.environ[name])
-        if torch.version.cuda is not None and os.path.exists("/dev/nvidiactl"):
-            say_once("GPU kernels are not recorded by this engine yet; `telltale record --engine kineto` records them")
 
 
 def _tell_threads() -> None:

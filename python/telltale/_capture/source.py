@@ -12,6 +12,7 @@ class Wanted:
 
     shapes: bool = False
     memory: bool = False
+    referrers: bool = False  # what keeps tensors alive, looked for at the end
     stacks: bool = False  # every call of a Python function, and the lines at which operators are called
     samples: bool = False  # stacks of operators and samples of all threads, which show modules as well
     modules: bool = False
@@ -20,6 +21,8 @@ class Wanted:
     as_profiler: bool = False  # in place of torch's own: what only its files and its users ask for
     overloads: bool = False  # which overload of an operator was called; with `as_profiler`
     python_call_budget: int = 5_000_000
+    cuda: bool = False  # what GPUs do, and the calls of CUDA that ask for it
+    cuda_calls: str = "chosen"  # which of them: see devices.CALLS
     marks: str = ""  # the folder in which the processes of a recording leave things for each other
 
 

@@ -36,8 +36,11 @@ class Attachment:
         self.shapes = bool(values.get("shapes"))
         self.stacks = bool(values.get("stacks"))
         self.memory = bool(values.get("memory"))
+        self.referrers = bool(values.get("referrers"))
+        self.api = bool(values.get("api"))
         self.memory_limit = values.get("memory_limit")  # type: int | None
         self.pauses = bool(values.get("pauses"))
+        self.native = bool(values.get("native"))
         self.warmup = int(values.get("warmup") or 0)
 
     @staticmethod

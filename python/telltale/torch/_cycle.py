@@ -8,15 +8,16 @@ import time
 from collections.abc import Iterable
 from typing import Any, Literal
 
+import torch
 import torch.autograd.profiler as autograd_profiler
 from torch.profiler import ProfilerActivity
 
 from telltale._capture import Recording, Wanted
+from telltale._capture.tensor_notes import TensorNotes
 from telltale.torch import _rows
 from telltale.torch._configuration import asks_for
 from telltale.torch._files import RecordingFiles
 from telltale.torch._reader import core
-from telltale.torch._tensor_notes import TensorNotes
 
 _ACCEPTED = set(inspect.signature(autograd_profiler.profile.__init__).parameters)
 
@@ -65,6 +66,8 @@ class RecordedProfile(autograd_profiler.profile):
             modules=self.with_modules or self.with_stack,
             as_profiler=True,
             overloads=self._configured("capture_overload_names"),
+            cuda=self.use_device == "cuda",
+            cuda_calls="as called",
         )
         self._recording = Recording(self._files.next_path(), wanted, memory_limit=self._memory_limit)
         self._recording.prepare()
@@ -80,7 +83,7 @@ class RecordedProfile(autograd_profiler.profile):
         self._process = os.getpid()
         _set_profiler_enabled(True)
         began = time.perf_counter_ns()
-        notes = TensorNotes() if self.profile_memory else None
+        notes = TensorNotes(keeps_numbers=True) if self.profile_memory else None
         is_told_of_modules = notes is not None and self._recording.watch_outermost_modules(notes.on_outermost)
         try:
             self._recording.start()
@@ -101,6 +104,7 @@ class RecordedProfile(autograd_profiler.profile):
         notes = self.cycles[-1].notes
         if notes is not None:
             notes.stop()
+        self._wait_for_device()
         try:
             recording.stop()
         except RuntimeError:
@@ -115,18 +119,36 @@ class RecordedProfile(autograd_profiler.profile):
             stats.profiling_window_duration_sec = (began - self.profiling_start_time_ns) / 1e9
         return False
 
+    def _wait_for_device(self) -> None:
+        """As torch does at this place, whose tables have the call."""
+        wait = getattr(getattr(torch, self.use_device or "", None), "synchronize", None)
+        if wait is not None:
+            wait()
+
     def _note(self, what: str, since: int) -> None:
         stats = getattr(self, "_stats", None)
         if stats is not None:
             setattr(stats, what, max(1, (time.perf_counter_ns() - since) // 1000))
 
     def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[ProfilerActivity]) -> None:
-        if self._recording is None or ProfilerActivity.CPU not in set(activities):
+        if self._recording is None:
             return
-        self._recording.toggle_operators(enabled)
+        wanted = set(activities)
+        if ProfilerActivity.CPU in wanted:
+            self._recording.toggle_operators(enabled)
+        if ProfilerActivity.CUDA in wanted:
+            self._recording.toggle_gpu(enabled)
 
     def _configured(self, option: str) -> bool:
         return asks_for(self.experimental_config, option)
+
+    def has_lost_gpu(self) -> bool:
+        """Whether the GPU is to be recorded, and it has turned out that it cannot be; nothing is prepared then."""
+        if self._recording is None or not self._recording.why_no_gpu():
+            return False
+        self._recording.give_up()
+        self._recording = None
+        return True
 
     # ---- Results ----
 
@@ -184,7 +206,7 @@ class RecordedProfile(autograd_profiler.profile):
                     len(listed),
                 )
                 break
-            listed += _rows.events(cycle.trace, self.with_flops, with_numbers)
+            listed += _rows.events(cycle.trace, self.with_flops, with_numbers, self.use_device)
         return listed
 
     def key_averages(
@@ -195,7 +217,7 @@ class RecordedProfile(autograd_profiler.profile):
             asked = (group_by_input_shape, group_by_stack_n, group_by_overload_name)
             return self.function_events.key_averages(*asked[: 3 if group_by_overload_name else 2])
         rows = [
-            _rows.key_averages(cycle.trace, group_by_input_shape, group_by_stack_n, self.with_flops)
+            _rows.key_averages(cycle.trace, group_by_input_shape, group_by_stack_n, self.with_flops, self.use_device)
             for cycle in self.finished_cycles()
         ]
         return self._list(_rows.merged(rows) if rows else [])

@@ -6,9 +6,9 @@ import gzip
 import json
 from typing import Any
 
+from telltale._capture.tensor_notes import TensorNotes, number_of
 from telltale.torch._memory_page import page
 from telltale.torch._reader import core
-from telltale.torch._tensor_notes import TensorNotes, number_of
 
 _PREEXISTING = 1  # of torch's actions; its time is not known
 

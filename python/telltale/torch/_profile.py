@@ -77,6 +77,7 @@ class _Recorded(torch.profiler._KinetoProfile):
             load_adapter().let_torch_record()
         if not self._is_ours:
             return super().prepare_trace()
+        is_first = self.profiler is None
         accumulates = getattr(self, "acc_events", False)
         if self.profiler is not None and not accumulates:
             self._let_go_of_last_cycle()
@@ -99,6 +100,10 @@ class _Recorded(torch.profiler._KinetoProfile):
                 post_processing_timeout_s=getattr(self, "post_processing_timeout_s", None),
             )
         self.profiler._prepare_trace()
+        if is_first and self.profiler.has_lost_gpu():
+            self._is_ours = self._leave_to_torch("it can record the GPU")
+            self.profiler = None
+            return super().prepare_trace()
         return None
 
     def start_trace(self) -> None:
@@ -180,7 +185,6 @@ class _Recorded(torch.profiler._KinetoProfile):
             return _copy(self._json_of_torch(), path)
         values = {
             "schemaVersion": str(_SCHEMA_VERSION),
-            "deviceProperties": "[]",  # no device is recorded
             "host_name": json.dumps(socket.gethostname()),
             "trace_id": json.dumps(getattr(self.profiler, "trace_id", "")),
             "displayTimeUnit": '"ms"',
@@ -240,9 +244,11 @@ class profile(_Recorded, torch.profiler.profile):
 
     def step(self) -> None:
         """Ends a step and begins the next one, as torch's does; steps that the schedule leaves alone are timed."""
-        # In its warm-up torch's own profiler is at work already.
-        quiet = (ProfilerAction.NONE, ProfilerAction.WARMUP) if self._is_ours else (ProfilerAction.NONE,)
-        self._step_times.end(self.step_num, self.current_action in quiet)
+        # In its warm-up torch's own profiler is at work already, and so is what records the GPU.
+        is_quiet = self.current_action == ProfilerAction.NONE or (
+            self.current_action == ProfilerAction.WARMUP and self._is_ours and self.profiler.use_device is None
+        )
+        self._step_times.end(self.step_num, is_quiet)
         super().step()
         self._step_times.begin()
 

@@ -86,14 +86,18 @@ std::string attachment_text(const Attachment& attachment) {
       {"shapes", attachment.shapes},
       {"stacks", attachment.stacks},
       {"memory", attachment.memory},
+      {"referrers", attachment.referrers},
+      {"api", attachment.api},
       {"memory_limit", value_or_null(attachment.memory_limit)},
       {"pauses", attachment.pauses},
+      {"native", attachment.native},
       {"warmup", attachment.warmup},
   };
   return json.dump();
 }
 
 std::vector<std::string> attachment_variables(const Attachment& attachment) {
+  if (attachment.package.empty()) return {"TELLTALE_ATTACH=" + attachment_text(attachment)};
   const char* others = secure_getenv("PYTHONPATH");
   const bool has_others = others != nullptr && *others != '\0';
   return {"TELLTALE_ATTACH=" + attachment_text(attachment),

@@ -16,6 +16,9 @@
 // complete when it ends with the trailer of a .tell file.
 // 4. PyTorch's profiler speaks a protocol of its own: see capture/kineto/protocol.h. Its socket is in the same folder.
 //
+// 5. A CUDA program without PyTorch is recorded by libtelltale_devices.so, which reads the same variable: see
+//    native_injection.h.
+//
 // docs/record.md lists the members for those who embed it. Not thread-safe.
 #pragma once
 
@@ -31,15 +34,19 @@ namespace telltale::capture {
 
 // What a process is told. Members are written as they are called here; what is absent as null.
 struct Attachment {
-  std::string engine;   // "telltale", or "kineto": only wait at the end while PyTorch's profiler writes
+  // "telltale"; "auto": the same, unless there is a GPU that only PyTorch's profiler can record; or "kineto": only wait
+  // at the end while PyTorch's profiler writes
+  std::string engine;
   std::string path;     // of the file to write; %p stands for the pid
   std::string package;  // the folder with the Python package, for a Python that has none of its own
   std::string marks;    // the folder for marks
   std::optional<Schedule> schedule;
   std::optional<double> seconds;
-  bool shapes = false, stacks = false, memory = false;
+  bool shapes = false, stacks = false, memory = false, referrers = false;
+  bool api = false;  // every call of CUDA's API, not only those that matter
   std::optional<std::uint64_t> memory_limit;
   bool pauses = false;  // steps may be left unrecorded
+  bool native = false;  // CUDA programs without PyTorch are recorded, too
   int warmup = 0;       // steps in which PyTorch's profiler is at work before it records
 };
 

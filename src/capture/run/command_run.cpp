@@ -15,6 +15,7 @@
 #include "capture/kineto/endpoint.h"
 #include "capture/run/command_signals.h"
 #include "capture/run/end_note.h"
+#include "capture/run/native_injection.h"
 
 namespace telltale::capture {
 namespace {
@@ -78,11 +79,22 @@ class CommandRun {
     write_client_configuration(configuration);
     std::vector<std::string> all = kineto_variables(work_.path(), log_file_, configuration);
     if (choice_.engine == Engine::kKineto) all.emplace_back("KINETO_USE_DAEMON=1");
-    if (!choice_.python.empty()) {
-      for (auto& each : attachment_variables(attachment_for(options_, file_, choice_, work_.path())))
-        all.push_back(std::move(each));
-    }
+    const Attachment attachment = attachment_for(options_, file_, choice_, work_.path());
+    if (!choice_.python.empty() || attachment.native)
+      for (auto& each : attachment_variables(attachment)) all.push_back(std::move(each));
+    if (attachment.native)
+      for (auto& each : native_variables()) all.push_back(std::move(each));
     return all;
+  }
+
+  std::vector<std::string> native_variables() const {
+    const auto library = devices_library(choice_.python);
+    if (!library) return {};
+    const NativeInjection injection = native_injection(*library);
+    for (const std::string& name : injection.left_alone)
+      say_(fmt::format("{} is set for another tool; {} recorded in programs without PyTorch", name,
+                       name.starts_with("CUDA") ? "CUDA is not" : "NVTX ranges are not"));
+    return injection.variables;
   }
 
   void wait_for_something(const CommandSignals& signals) const {
@@ -177,7 +189,8 @@ class CommandRun {
     if (choice_.engine == Engine::kKineto)
       return "nothing was recorded: no process asked for work, as PyTorch does once it is imported; did the program "
              "import torch?";
-    return "nothing was recorded: no Python process imported torch with our environment variables; python -I, -E or "
+    return "nothing was recorded: no process used CUDA, and no Python process imported torch with our environment "
+           "variables; python -I, -E or "
            "-S, "
            "or a program that clears PYTHONPATH, keeps them out (try --engine kineto)";
   }

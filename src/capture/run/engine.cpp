@@ -36,10 +36,6 @@ bool has_package(const fs::path& folder) {
   return fs::exists(injection_folder(folder) / "sitecustomize.py", error);
 }
 
-bool is_nvidia_device(const std::string& name) {
-  return name.starts_with("nvidia") && name.size() > 6 && name[6] >= '0' && name[6] <= '9';
-}
-
 // In its warm-up the profiler is at work already, and in the step before it, it may be about to.
 int warmup_of(const CapturePlan& plan) { return plan.steps ? plan.steps->warmup + 1 : 1; }
 
@@ -54,20 +50,11 @@ std::optional<fs::path> python_folder() {
   return std::nullopt;
 }
 
-bool has_visible_gpu() {
-  const char* visible = secure_getenv("CUDA_VISIBLE_DEVICES");
-  if (visible != nullptr && (std::string_view(visible).empty() || std::string_view(visible) == "-1")) return false;
-  std::error_code error;
-  for (fs::directory_iterator entry("/dev", error), end; !error && entry != end; entry.increment(error))
-    if (is_nvidia_device(entry->path().filename())) return true;
-  return false;
-}
-
-EngineChoice chosen_engine(Engine wanted, bool has_gpu, const std::optional<fs::path>& python) {
-  if (wanted == Engine::kKineto || (wanted == Engine::kAuto && has_gpu))
-    return {Engine::kKineto, python.value_or(fs::path()), {}};
+EngineChoice chosen_engine(Engine wanted, const std::optional<fs::path>& python, bool can_inject) {
+  if (wanted == Engine::kKineto) return {Engine::kKineto, python.value_or(fs::path()), {}};
   if (python) return {Engine::kTelltale, *python, {}};
-  return {Engine::kKineto,
+  const bool is_for_native_programs = wanted == Engine::kTelltale && can_inject;
+  return {is_for_native_programs ? Engine::kTelltale : Engine::kKineto,
           {},
           "the Python package telltale is not installed beside this program (TELLTALE_PYTHON can name its folder)"};
 }
@@ -86,7 +73,9 @@ std::optional<Schedule> adapter_schedule(const RecordOptions& options) {
 
 Attachment attachment_for(const RecordOptions& options, const fs::path& file, const EngineChoice& choice,
                           const fs::path& marks) {
-  return {.engine = choice.engine == Engine::kKineto ? "kineto" : "telltale",
+  return {.engine = choice.engine == Engine::kKineto      ? "kineto"
+                    : options.engine == Engine::kTelltale ? "telltale"
+                                                          : "auto",
           .path = file.string() + "_%p.tell",
           .package = choice.python,
           .marks = marks,
@@ -95,8 +84,11 @@ Attachment attachment_for(const RecordOptions& options, const fs::path& file, co
           .shapes = options.with_shapes,
           .stacks = options.with_stacks,
           .memory = options.with_memory,
+          .referrers = options.with_referrers,
+          .api = options.with_every_call,
           .memory_limit = options.memory_limit,
           .pauses = options.pauses,
+          .native = options.engine != Engine::kKineto,
           .warmup = warmup_of(capture_plan(options, {}))};
 }
 

@@ -16,15 +16,14 @@ namespace telltale::capture {
 // program in a wheel, a build tree or an installation. Absent when there is none.
 std::optional<std::filesystem::path> python_folder();
 
-// A GPU of NVIDIA's that CUDA_VISIBLE_DEVICES does not hide.
-bool has_visible_gpu();
-
 struct EngineChoice {
   Engine engine = Engine::kKineto;  // never kAuto
-  std::filesystem::path python;     // of the package; may be empty for kKineto
+  std::filesystem::path python;     // of the package; may be empty
   std::string why_not_telltale;     // a sentence where that would have been chosen and cannot be; else empty
 };
-EngineChoice chosen_engine(Engine wanted, bool has_gpu, const std::optional<std::filesystem::path>& python);
+// `can_inject`: the library is there that comes into native CUDA programs. Who asks for our engine by its name has
+// those recorded without the package, too.
+EngineChoice chosen_engine(Engine wanted, const std::optional<std::filesystem::path>& python, bool can_inject);
 
 // What our adapter is told. `file` is where processes write, with their pids put behind its stem.
 Attachment attachment_for(const RecordOptions& options, const std::filesystem::path& file, const EngineChoice& choice,

@@ -12,31 +12,41 @@ namespace fs = std::filesystem;
 const fs::path kFile = "/runs/.night.recording/night";
 const fs::path kPython = "/opt/python";
 
-TEST(ChosenEngine, is_ours_unless_there_is_a_gpu) {
-  EXPECT_EQ(chosen_engine(Engine::kAuto, false, kPython).engine, Engine::kTelltale);
-  EXPECT_EQ(chosen_engine(Engine::kAuto, true, kPython).engine, Engine::kKineto);
-  EXPECT_EQ(chosen_engine(Engine::kTelltale, true, kPython).engine, Engine::kTelltale);
-  EXPECT_EQ(chosen_engine(Engine::kKineto, false, kPython).engine, Engine::kKineto);
-  EXPECT_EQ(chosen_engine(Engine::kAuto, false, kPython).why_not_telltale, "");
+TEST(ChosenEngine, is_ours_unless_pytorchs_is_asked_for) {
+  EXPECT_EQ(chosen_engine(Engine::kAuto, kPython, false).engine, Engine::kTelltale);
+  EXPECT_EQ(chosen_engine(Engine::kTelltale, kPython, false).engine, Engine::kTelltale);
+  EXPECT_EQ(chosen_engine(Engine::kKineto, kPython, false).engine, Engine::kKineto);
+  EXPECT_EQ(chosen_engine(Engine::kAuto, kPython, false).why_not_telltale, "");
 }
 
 TEST(ChosenEngine, is_pytorchs_where_our_package_is_missing_and_says_so) {
-  const EngineChoice choice = chosen_engine(Engine::kAuto, false, std::nullopt);
+  const EngineChoice choice = chosen_engine(Engine::kAuto, std::nullopt, false);
   EXPECT_EQ(choice.engine, Engine::kKineto);
   EXPECT_NE(choice.why_not_telltale, "");
-  EXPECT_EQ(chosen_engine(Engine::kKineto, false, std::nullopt).why_not_telltale, "");
+  EXPECT_EQ(chosen_engine(Engine::kKineto, std::nullopt, false).why_not_telltale, "");
+}
+
+TEST(ChosenEngine, is_ours_by_name_for_native_programs_without_the_package) {
+  const EngineChoice choice = chosen_engine(Engine::kTelltale, std::nullopt, true);
+  EXPECT_EQ(choice.engine, Engine::kTelltale);
+  EXPECT_TRUE(choice.python.empty());
+  EXPECT_NE(choice.why_not_telltale, "");
+  EXPECT_EQ(chosen_engine(Engine::kTelltale, std::nullopt, false).engine, Engine::kKineto);
+  EXPECT_EQ(chosen_engine(Engine::kAuto, std::nullopt, true).engine, Engine::kKineto);
 }
 
 TEST(ChosenEngine, steps_are_a_schedule) {
   RecordOptions options;
   options.steps = 5;
   options.with_shapes = true;
+  options.with_every_call = true;
   const auto text = attachment_text(attachment_for(options, kFile, {Engine::kTelltale, kPython, ""}, "/tmp/x"));
   const auto expected = nlohmann::json::parse(R"({
-    "engine": "telltale", "path": "/runs/.night.recording/night_%p.tell", "package": "/opt/python", "marks": "/tmp/x",
+    "engine": "auto", "path": "/runs/.night.recording/night_%p.tell", "package": "/opt/python", "marks": "/tmp/x",
     "schedule": {"skip_first": 0, "wait": 0, "warmup": 0, "active": 7, "repeat": 1},
-    "seconds": null, "shapes": true, "stacks": false, "memory": false, "memory_limit": null,
-    "pauses": true, "warmup": 2})");
+    "seconds": null, "shapes": true, "stacks": false, "memory": false, "referrers": false, "api": true,
+    "memory_limit": null,
+    "pauses": true, "native": true, "warmup": 2})");
   EXPECT_EQ(nlohmann::json::parse(text), expected);
   const auto plan = capture_plan(options, "/runs/night.json");
   EXPECT_EQ(plan.steps->skipped, 2 + 7);  // of which seven are measured without it
@@ -46,6 +56,18 @@ TEST(ChosenEngine, steps_are_a_schedule) {
   EXPECT_TRUE(plan.with_shapes);
   options.pauses = false;
   EXPECT_EQ(capture_plan(options, "/runs/night.json").steps->skipped, 2);
+}
+
+TEST(ChosenEngine, is_told_to_processes) {
+  const auto told = [](Engine wanted) {
+    RecordOptions options;
+    options.engine = wanted;
+    const auto text = attachment_text(attachment_for(options, kFile, chosen_engine(wanted, kPython, false), ""));
+    return nlohmann::json::parse(text)["engine"].get<std::string>();
+  };
+  EXPECT_EQ(told(Engine::kAuto), "auto");
+  EXPECT_EQ(told(Engine::kTelltale), "telltale");
+  EXPECT_EQ(told(Engine::kKineto), "kineto");
 }
 
 TEST(ChosenEngine, a_schedule_is_taken_as_it_is) {

@@ -10,7 +10,7 @@
 namespace telltale::capture {
 
 enum class Engine {
-  kAuto,      // ours, unless there is a GPU, which PyTorch's own profiler can record
+  kAuto,      // ours where it works, else PyTorch's own profiler
   kTelltale,  // our adapter, brought into the processes
   kKineto,    // PyTorch's own profiler, asked by us
 };
@@ -30,6 +30,8 @@ struct RecordOptions {
   Engine engine = Engine::kAuto;
   bool with_shapes = true;  // tells what kinds of operators need, and costs little
   bool with_stacks = false, with_memory = false;
+  bool with_referrers = false;   // what keeps tensors alive, at the end
+  bool with_every_call = false;  // of CUDA's API, not only those that matter
   bool may_overwrite = false;
   bool stops_command = false;  // once all is recorded
   bool pauses = true;          // steps may be left unrecorded, to measure what recording costs

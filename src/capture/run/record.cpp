@@ -14,7 +14,10 @@
 #include "capture/run/attachment.h"
 #include "capture/run/engine.h"
 #include "capture/run/file_move.h"
+#include "capture/run/gauge_events.h"
+#include "capture/run/gauge_log.h"
 #include "capture/run/live_folder.h"
+#include "capture/run/native_injection.h"
 #include "capture/run/process_run.h"
 #include "capture/run/timed_steps.h"
 #include "formats/write_trace.h"
@@ -154,8 +157,14 @@ class Delivery {
   const Caller& caller_;
 };
 
+void add_gauges(const std::vector<RecordedFile>& files, GaugeLog& log) {
+  const std::vector<GaugeReading> readings = log.finish();
+  for (const RecordedFile& file : files)
+    if (file.path.extension() == ".json" && !file.is_cut_off) add_gauge_events(file.path, file.pid, readings);
+}
+
 Result<Recorded> record_command(const RecordOptions& options, const Caller& caller) {
-  const EngineChoice choice = chosen_engine(options.engine, has_visible_gpu(), python_folder());
+  const EngineChoice choice = chosen_engine(options.engine, python_folder(), devices_library({}).has_value());
   if (options.engine == Engine::kTelltale && choice.engine != Engine::kTelltale)
     return failure(choice.why_not_telltale);
   if (options.stops_command && choice.engine == Engine::kTelltale && !schedule_of(options) && !options.seconds)
@@ -165,8 +174,13 @@ Result<Recorded> record_command(const RecordOptions& options, const Caller& call
   const WorkFolder work;
   if (work.path().empty()) return std::unexpected(no_work_folder());
   if (!choice.why_not_telltale.empty())
-    caller.say(choice.why_not_telltale + "; PyTorch's own profiler records instead");
+    caller.say(choice.why_not_telltale + (choice.engine == Engine::kKineto
+                                              ? "; PyTorch's own profiler records instead"
+                                              : "; only CUDA programs without Python are recorded"));
 
+  // A process that our adapter records has gauges of its own.
+  std::optional<GaugeLog> gauges;
+  if (choice.engine == Engine::kKineto) gauges.emplace(DeviceVariables::of_this_process());
   const auto outcome = run_command(options, choice, reserved->file(), work, caller.say);
   Recorded recorded;
   if (!outcome) {
@@ -181,6 +195,7 @@ Result<Recorded> record_command(const RecordOptions& options, const Caller& call
   if (outcome->files.empty()) caller.say(outcome->why_nothing);
   for (const RecordedFile& file : outcome->files)
     if (file.path.extension() == ".json") add_timed_steps(file.path, work.text_of_mark(Mark::kSteps, file.pid));
+  if (gauges) add_gauges(outcome->files, *gauges);
   Delivery(reserved->name, options, caller).deliver_all(outcome->files, recorded);
   return recorded;
 }
@@ -190,8 +205,10 @@ Result<Recorded> record_process(const RecordOptions& options, const Caller& call
   if (!reserved) return std::unexpected(reserved.error());
   const WorkFolder work;
   if (work.path().empty()) return std::unexpected(no_work_folder());
+  GaugeLog gauges(DeviceVariables::of(*options.pid));
   const auto outcome = run_process(options, work, caller.say);
   if (!outcome) return std::unexpected(outcome.error());
+  add_gauges(outcome->files, gauges);
   Recorded recorded;
   recorded.exit_code = outcome->interruption == 0 ? 0 : 128 + outcome->interruption;
   Delivery(reserved->name, options, caller).deliver_all(outcome->files, recorded);

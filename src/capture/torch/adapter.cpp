@@ -391,7 +391,7 @@ TELLTALE_API int telltale_torch_start(std::uint32_t wanted, void* stacks) {
   if ((wanted & kWithMemory) != 0) {
     has_all = HostAllocator::instance().install();
     is_memory_wanted.store(true);
-    watch_cuda_memory();
+    static_cast<void>(allocator_event_site());
   }
   if (annotations == at::INVALID_CALLBACK_HANDLE) {
     annotations = at::addGlobalCallback(
@@ -424,7 +424,15 @@ TELLTALE_API void telltale_torch_optimizer(std::uint64_t address) {
 // Torch's own profiler may start on this thread, see profiler_mark.h.
 TELLTALE_API void telltale_torch_let_torch_record() { telltale::torch_adapter::ProfilerMark::remove(); }
 
-// Whether CUDA's allocator is watched when memory is.
+// Watches CUDA's allocator, which must be there: 1 when it is watched, 0 when it cannot be.
+TELLTALE_API int telltale_torch_watch_cuda_memory() { return telltale::torch_adapter::watch_cuda_memory() ? 1 : 0; }
+
+// Around the one look at what CUDA's allocator holds that the calling thread takes for the recording.
+TELLTALE_API void telltale_torch_take_state(int is_begin) {
+  telltale::torch_adapter::is_state_taken_here = is_begin != 0;
+}
+
+// Whether CUDA's allocator can be watched when memory is.
 TELLTALE_API int telltale_torch_sees_cuda_memory() {
 #ifdef TELLTALE_WITH_CUDA
   return 1;

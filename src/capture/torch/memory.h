@@ -1,8 +1,7 @@
-// Memory on the host and on CUDA devices, as torch's allocators get it and give it back.
+// Memory on the host, as torch's allocator gets it and gives it back.
 //
-// The host's allocator is replaced by one that asks it and tells the recorder; memory that was got while this one stood
-// there is given back through it, also after the recording. The CUDA allocator reports by itself, under its own lock,
-// and cannot be asked to stop: what it says outside of recordings is ignored.
+// The allocator is replaced by one that asks it and tells the recorder; memory that was got while this one stood there
+// is given back through it, also after the recording.
 #pragma once
 
 #include <c10/core/CPUAllocator.h>
@@ -15,9 +14,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#ifdef TELLTALE_WITH_CUDA  // set where the CUDA headers are, which torch's own need
-#include <c10/cuda/CUDACachingAllocator.h>
-#endif
+#include "allocator_log.h"
 
 // c10::Allocator::allocate() lost its const in 2.3, and allocators learnt to copy.
 #if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 3
@@ -29,17 +26,6 @@
 #endif
 
 namespace telltale::torch_adapter {
-
-inline std::atomic<bool> is_memory_wanted = false;
-
-constexpr std::int32_t kHostDevice = -1;
-constexpr std::int64_t kUnknownTotal = -1;
-
-inline void tell_memory(const void* address, std::int64_t bytes, std::int32_t device, std::int64_t allocated,
-                        std::int64_t reserved) {
-  const telltale_memory event = {reinterpret_cast<std::uint64_t>(address), bytes, device, 0, allocated, reserved};
-  telltale_allocation(&event);
-}
 
 // How large the blocks are that were got during this recording. Many threads allocate at once: a lock for each part.
 class BlockSizes {
@@ -92,7 +78,7 @@ class BlockSizes {
 class HostAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) TELLTALE_ALLOCATE_CONST override {
-    c10::DataPtr block = inner_->allocate(bytes);
+    c10::DataPtr block = allocated_by_inner(bytes);
     if (bytes > 0 && is_memory_wanted.load(std::memory_order_relaxed) && telltale_is_recording()) {
       sizes_.add(block.get(), bytes);
       tell(block.get(), static_cast<std::int64_t>(bytes));
@@ -146,38 +132,25 @@ class HostAllocator final : public c10::Allocator {
     self.inner_->raw_deleter()(block);
   }
 
+  c10::DataPtr allocated_by_inner(std::size_t bytes) const {
+    try {
+      return inner_->allocate(bytes);
+    } catch (...) {
+      if (is_memory_wanted.load(std::memory_order_relaxed))
+        tell_allocator_event({AllocatorAction::kOutOfMemory, 0, bytes, kHostDevice, 0, 0});
+      throw;
+    }
+  }
+
   void tell(const void* block, std::int64_t bytes) const {
     const std::int64_t total = allocated_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    tell_memory(block, bytes, kHostDevice, total, 0);
+    const telltale_memory event = {reinterpret_cast<std::uint64_t>(block), bytes, kHostDevice, 0, total, 0};
+    telltale_allocation(&event);
   }
 
   c10::Allocator* inner_ = nullptr;
   mutable BlockSizes sizes_;
   mutable std::atomic<std::int64_t> allocated_ = 0;  // of what was got during this recording
 };
-
-#ifdef TELLTALE_WITH_CUDA
-// Called under the allocator's lock: writes a record and returns.
-inline void on_cuda_memory(const c10::cuda::CUDACachingAllocator::TraceEntry& entry) {
-  using Entry = c10::cuda::CUDACachingAllocator::TraceEntry;
-  if (!is_memory_wanted.load(std::memory_order_relaxed)) return;
-  const auto bytes = static_cast<std::int64_t>(entry.size_);
-  const auto* address = reinterpret_cast<const void*>(entry.addr_);
-  if (entry.action_ == Entry::ALLOC)
-    tell_memory(address, bytes, entry.device_, kUnknownTotal, kUnknownTotal);
-  else if (entry.action_ == Entry::FREE_REQUESTED)
-    tell_memory(address, -bytes, entry.device_, kUnknownTotal, kUnknownTotal);
-}
-
-inline void watch_cuda_memory() {
-  static const bool is_attached = [] {
-    c10::cuda::CUDACachingAllocator::attachAllocatorTraceTracker(&on_cuda_memory);
-    return true;
-  }();
-  static_cast<void>(is_attached);
-}
-#else
-inline void watch_cuda_memory() {}
-#endif
 
 }  // namespace telltale::torch_adapter

@@ -1,0 +1,207 @@
+"""What holds the memory of a program, as typed structs: the members of ``telltale memory --json``.
+
+Times are whole nanoseconds from the start of the trace; what a trace does not say is None.
+"""
+
+# Written by tools/result-pages from the descriptions in src/report.
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from telltale._struct import AnswerStruct, Struct
+from telltale.diagnosis import Finding
+from telltale.results import SourceLine
+
+
+@dataclass(frozen=True)
+class MemoryLeak(Struct):
+    """What grows from step to step."""
+    source: SourceLine | None
+    """The line that makes it; null where it is not known."""
+    bytes_per_step: float
+    """How fast."""
+    bytes: int
+    """How much it has come to."""
+    device: int
+    """Whose memory; -1: the host."""
+    category: str
+    """What it is, as in ``categories``."""
+    operator: str | None
+    """That makes it, or the process whose size grows."""
+    steps_to_full: float | None
+    """Until memory is full at this rate, where its size is known."""
+
+
+@dataclass(frozen=True)
+class MemoryCategoriesAt(Struct):
+    """What memory is used for at a time."""
+    time_ns: int
+    """When."""
+    bytes: dict[str, int]
+    """By category, those that have any."""
+
+
+@dataclass(frozen=True)
+class MemoryStep(Struct):
+    """A step's memory."""
+    index: int
+    """Its number."""
+    peak_bytes: int
+    """The most allocated."""
+    minimum_bytes: int
+    """The least allocated."""
+    differs: bool
+    """Whether its peak is a tenth or more off the median."""
+
+
+@dataclass(frozen=True)
+class MemoryFragmentation(Struct):
+    """What PyTorch's allocator holds and no tensor uses, when it holds most."""
+    time_ns: int
+    """When that is."""
+    hard_bytes: int
+    """Free beside live blocks, which pin it."""
+    soft_bytes: int
+    """Free in whole segments, none of them large enough alone."""
+    stream_bytes: int
+    """Free in segments of other streams and private pools."""
+    rounding_bytes: int
+    """What blocks have beyond what was asked for."""
+
+
+@dataclass(frozen=True)
+class MemoryTensor(Struct):
+    """One of the largest pieces."""
+    bytes: int
+    """How large."""
+    category: str
+    """What it is for."""
+    is_noted: bool
+    """Whether the program itself said so."""
+    name: str | None
+    """As the program calls it."""
+    operator: str | None
+    """That made it."""
+    module: str | None
+    """Around that."""
+    source: SourceLine | None
+    """The line that made it."""
+    made_ns: int | None
+    """When; null: before the recording."""
+    freed_ns: int | None
+    """When; null: not within it."""
+    freed_by: str | None
+    """The operator during which it was freed, which used it last."""
+
+
+@dataclass(frozen=True)
+class MemorySize(Struct):
+    """Pieces of one size."""
+    size: int
+    """Of each, in bytes."""
+    bytes: int
+    """Of all."""
+    blocks: int
+    """How many."""
+
+
+@dataclass(frozen=True)
+class MemoryPlace(Struct):
+    """What one module or operator made."""
+    name: str
+    """Its name; empty: outside of any."""
+    bytes: int
+    """How much of it is there."""
+    blocks: int
+    """How many pieces."""
+
+
+@dataclass(frozen=True)
+class MemoryLine(Struct):
+    """What one line made."""
+    source: SourceLine | None
+    """The line; null where it is not known."""
+    bytes: int
+    """How much of it is there."""
+    blocks: int
+    """How many pieces."""
+    category: str
+    """Of most of it."""
+
+
+@dataclass(frozen=True)
+class MemoryCategory(Struct):
+    """What stands in memory for one purpose."""
+    name: str
+    """``parameters``, ``gradients``, ``optimizer_state``, ``activations`` (kept for backward), ``temporaries``,
+    ``inputs``, ``communication``, ``workspace``, ``kv_cache``, ``cuda_graphs`` (their pools), ``outside_pytorch``,
+    ``before`` (made before the recording, and nothing tells what it is) or ``other``."""
+    bytes: int
+    """How much."""
+    noted_bytes: int
+    """Of which the program itself said what they are; the rest follows from when and where it was made and freed."""
+    blocks: int
+    """How many pieces."""
+
+
+@dataclass(frozen=True)
+class DeviceMemoryUse(Struct):
+    """A device's memory, and what fills it when most of it is allocated."""
+    device: int
+    """Its id; -1: the host."""
+    capacity_bytes: int | None
+    """How much memory it has; null where the trace does not say."""
+    peak_allocated_bytes: int
+    """The most that tensors took."""
+    peak_reserved_bytes: int
+    """The most that the allocator held; 0: not recorded."""
+    reserved_at_peak_bytes: int
+    """What it held when tensors took most."""
+    device_used_bytes: int | None
+    """What was in use then by the device's own count, of other processes as well."""
+    peak_time_ns: int
+    """When that was."""
+    peak_operator: str | None
+    """What was allocated for then."""
+    peak_module: str | None
+    """Around that."""
+    peak_source: SourceLine | None
+    """The line of that."""
+    categories: tuple[MemoryCategory, ...]
+    """At the peak, by falling bytes; all but ``outside_pytorch`` add up to ``peak_allocated_bytes``."""
+    lines: tuple[MemoryLine, ...]
+    """At the peak, up to 50 by falling bytes."""
+    modules: tuple[MemoryPlace, ...]
+    """Likewise."""
+    operators: tuple[MemoryPlace, ...]
+    """Likewise."""
+    sizes: tuple[MemorySize, ...]
+    """Likewise."""
+    tensors: tuple[MemoryTensor, ...]
+    """The ten largest at the peak."""
+    fragmentation: MemoryFragmentation | None
+    """Null where the allocator's log was not recorded."""
+    steps: tuple[MemoryStep, ...]
+    """By start; empty where no steps were found."""
+    curve: tuple[tuple[int, ...], ...]
+    """``[time_ns, allocated_bytes, reserved_bytes]`` at up to a few hundred times, peaks kept."""
+    categories_over_time: tuple[MemoryCategoriesAt, ...]
+    """At the times of ``curve``."""
+
+
+@dataclass(frozen=True, repr=False)
+class MemoryReport(AnswerStruct):
+    """What holds the memory, what grows, and what would free some (telltale.memory/1)."""
+    schema: str
+    """``telltale.memory/1``."""
+    path: str
+    """The file as it was named; ``-`` is standard input."""
+    devices: tuple[DeviceMemoryUse, ...]
+    """Those with memory events, by id; the host comes last."""
+    leaks: tuple[MemoryLeak, ...]
+    """By falling bytes per step."""
+    findings: tuple[Finding, ...]
+    """What would free memory, ``saving_bytes`` of it, for the least time first; leaks and others without a number come
+    behind."""
+    remarks: tuple[str, ...]
+    """What a reader should know before trusting the rest, as sentences."""

@@ -1,0 +1,47 @@
+// The buffers that CUPTI fills: a fixed number, handed out, taken back full, decoded, and handed out again.
+//
+// When all are in use, CUPTI drops records and counts them: memory stays bounded, and the loss is known.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace telltale::capture {
+
+struct FullBuffer {
+  std::uint8_t* data = nullptr;
+  std::size_t valid_bytes = 0;
+  void* context = nullptr;  // CUPTI's, for asking what was dropped
+  std::uint32_t stream = 0;
+};
+
+class ActivityBuffers {
+ public:
+  // Small ones: CUPTI gives back a buffer when the last work in it has ended, and what it holds by then is lost when
+  // the process is killed.
+  static constexpr std::size_t kBytes = std::size_t{64} << 10;
+
+  // Forgets what was handed out before.
+  void begin(std::size_t bytes);
+  // Frees all that nobody holds.
+  void end();
+
+  // For CUPTI; null when all are in use.
+  std::uint8_t* hand_out();
+  void take_back(const FullBuffer& buffer);
+
+  std::vector<FullBuffer> full();
+  void reuse(const FullBuffer& buffer);
+
+ private:
+  std::mutex mutex_;
+  std::size_t most_ = 0;
+  std::vector<std::unique_ptr<std::uint8_t[]>> all_;
+  std::vector<std::uint8_t*> free_;
+  std::vector<FullBuffer> full_;
+};
+
+}  // namespace telltale::capture

@@ -1,0 +1,150 @@
+#include "capture/cuda/api_calls.h"
+
+#include <string>
+
+namespace telltale::capture {
+namespace {
+
+struct ThreadCalls {
+  std::uint32_t generation = 0;
+  std::uint32_t depth = 0;  // of calls that CUPTI told of: the runtime's call the driver's
+  CallRole driver_role = CallRole::kNotChosen;
+  bool is_left_out = false;
+  CUcontext context = nullptr;
+  std::uint32_t removals = 0;  // of contexts, when it was looked at
+};
+
+thread_local ThreadCalls calls_of_thread;
+
+constexpr telltale_field kCorrelation = {"correlation", TELLTALE_FIELD_TYPE_INTEGER, 0};
+
+}  // namespace
+
+void Contexts::add(CUcontext context) {
+  for (const std::atomic<CUcontext>& slot : slots_)
+    if (slot.load(std::memory_order_relaxed) == context) return;
+  for (std::atomic<CUcontext>& slot : slots_) {
+    CUcontext none = nullptr;
+    if (slot.compare_exchange_strong(none, context, std::memory_order_release)) return;
+  }
+}
+
+void Contexts::remove(CUcontext context) {
+  for (std::atomic<CUcontext>& slot : slots_) {
+    CUcontext expected = context;
+    slot.compare_exchange_strong(expected, nullptr, std::memory_order_relaxed);
+  }
+  removals_.fetch_add(1, std::memory_order_release);
+}
+
+void ApiCalls::look_up_roles(const Cupti& cupti) {
+  if (knows_roles_) return;
+  look_up_roles(cupti, CUPTI_CB_DOMAIN_RUNTIME_API, role_of_runtime_call);
+  look_up_roles(cupti, CUPTI_CB_DOMAIN_DRIVER_API, role_of_driver_call);
+}
+
+void ApiCalls::look_up_roles(const Cupti& cupti, CUpti_CallbackDomain domain, CallRole (*role_of)(std::string_view)) {
+  Domain& functions = domain_of(domain);
+  for (std::uint32_t id = 1; id < kMostCalls; ++id) {
+    const char* name = nullptr;
+    if (cupti.GetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) continue;
+    functions.roles[id] = role_of(name);
+    knows_roles_ = true;
+    functions.is_per_thread[id] = is_per_thread(name);
+  }
+}
+
+CUptiResult ApiCalls::enable(const Cupti& cupti, CUpti_SubscriberHandle subscriber, telltale_cuda_calls calls) {
+  look_up_roles(cupti);
+  captures_.store(0, std::memory_order_relaxed);
+  generation_.store((generation_.load(std::memory_order_relaxed) + 1) | 1, std::memory_order_relaxed);
+  for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
+    if (calls == TELLTALE_CUDA_CALLS_ALL) {
+      if (const CUptiResult result = cupti.EnableDomain(1, subscriber, domain); result != CUPTI_SUCCESS) return result;
+      continue;
+    }
+    // The driver alone tells of each launch once, for half the price.
+    const bool leaves_launches_out = domain == CUPTI_CB_DOMAIN_RUNTIME_API && calls == TELLTALE_CUDA_CALLS_CHOSEN;
+    const Domain& functions = domain_of(domain);
+    for (std::uint32_t id = 1; id < kMostCalls; ++id) {
+      const CallRole role = functions.roles[id];
+      if (role == CallRole::kNotChosen || (role == CallRole::kLaunch && leaves_launches_out)) continue;
+      if (const CUptiResult result = cupti.EnableCallback(1, subscriber, domain, id); result != CUPTI_SUCCESS)
+        return result;
+    }
+  }
+  return CUPTI_SUCCESS;
+}
+
+void ApiCalls::end() {
+  const std::uint32_t generation = generation_.load(std::memory_order_relaxed);
+  if (generation % 2 == 1) generation_.store(generation + 1, std::memory_order_relaxed);
+}
+
+void ApiCalls::leave_this_thread_out() { calls_of_thread.is_left_out = true; }
+
+bool ApiCalls::clones_graph() const { return calls_of_thread.driver_role == CallRole::kCloneGraph; }
+
+telltale_site* ApiCalls::site_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const char* name) {
+  std::atomic<telltale_site*>& known = domain_of(domain).sites[id];
+  if (telltale_site* site = known.load(std::memory_order_acquire)) return site;
+  const std::string plain(without_version(name != nullptr ? name : ""));
+  telltale_site description = {};
+  description.name = plain.c_str();
+  description.fields = &kCorrelation;
+  description.field_count = 1;
+  description.kind = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? TELLTALE_KIND_RUNTIME : TELLTALE_KIND_DRIVER;
+  telltale_site* site = telltale_make_site(&description);
+  known.store(site, std::memory_order_release);
+  return site;
+}
+
+void ApiCalls::count_capture(CallRole role, const void* result) {
+  const bool has_failed = result != nullptr && *static_cast<const CUresult*>(result) != CUDA_SUCCESS;
+  if (role == CallRole::kBeginCapture && !has_failed) captures_.fetch_add(1, std::memory_order_relaxed);
+  if (role != CallRole::kEndCapture) return;
+  // A capture that something has broken ends with an error; what began before it was seen is not counted.
+  int captures = captures_.load(std::memory_order_relaxed);
+  while (captures > 0 && !captures_.compare_exchange_weak(captures, captures - 1, std::memory_order_relaxed)) continue;
+}
+
+void ApiCalls::on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) {
+  if (id >= kMostCalls || call.correlationData == nullptr) return;
+  ThreadCalls& thread = calls_of_thread;
+  const std::uint32_t generation = generation_.load(std::memory_order_relaxed);
+  if (generation % 2 == 0) return;
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    if (thread.generation != generation) {
+      thread.generation = generation;
+      thread.depth = 0;
+      thread.driver_role = CallRole::kNotChosen;
+    }
+    const bool is_outermost = thread.depth++ == 0;
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) thread.driver_role = driver_.roles[id];
+    *call.correlationData = is_outermost && telltale_is_recording() ? telltale_now() : 0;
+    return;
+  }
+  if (thread.generation != generation || thread.depth == 0) return;  // it began before it could be seen
+  --thread.depth;
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+    count_capture(thread.driver_role, call.functionReturnValue);
+    thread.driver_role = CallRole::kNotChosen;
+  }
+  if (thread.is_left_out) return;
+  const std::uint32_t removals = contexts_.removals();
+  if ((thread.context != call.context || thread.removals != removals) && call.context != nullptr) {
+    thread.context = call.context;
+    thread.removals = removals;
+    contexts_.add(call.context);
+  }
+  const std::uint64_t start = *call.correlationData;
+  if (start == 0) return;
+  const std::uint64_t correlation = correlations_.unwrapped(call.correlationId);
+  launches_.note(correlation, start);
+  telltale_scope_end_words(site_of(domain, id, call.functionName), start, &correlation);
+  const CallRole role = domain_of(domain).roles[id];
+  if (role >= CallRole::kRecordEvent && !is_capturing()) [[unlikely]]
+    waits_.on_call({role, domain_of(domain).is_per_thread[id], &call, start, telltale_now(), correlation});
+}
+
+}  // namespace telltale::capture

@@ -1,0 +1,81 @@
+// Calls of CUDA's API as CUPTI's callbacks tell of them: a record for each that the program itself makes, on the thread
+// that makes it. Launches and operators meet there: what is open on the thread is what the work is for.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "capture/cuda/chosen_calls.h"
+#include "capture/cuda/correlations.h"
+#include "capture/cuda/cupti_library.h"
+#include "capture/cuda/launch_times.h"
+#include "capture/cuda/stream_waits.h"
+#include "telltale/devices.h"
+
+namespace telltale::capture {
+
+// Contexts that the process works in.
+class Contexts {
+ public:
+  void add(CUcontext context);
+  void remove(CUcontext context);
+  // How many are gone: another may have got the address of one.
+  std::uint32_t removals() const { return removals_.load(std::memory_order_acquire); }
+  template <typename Act>
+  void for_each(Act act) const {
+    for (const std::atomic<CUcontext>& slot : slots_)
+      if (CUcontext context = slot.load(std::memory_order_acquire)) act(context);
+  }
+
+ private:
+  std::array<std::atomic<CUcontext>, 32> slots_{};  // of more, the others are not waited for
+  std::atomic<std::uint32_t> removals_ = 0;
+};
+
+class ApiCalls {
+ public:
+  ApiCalls(Correlations& correlations, LaunchTimes& launches, Contexts& contexts, StreamWaits& waits)
+      : correlations_(correlations), launches_(launches), contexts_(contexts), waits_(waits) {}
+
+  // Has CUPTI call back for what `calls` chooses. The first error ends it.
+  CUptiResult enable(const Cupti& cupti, CUpti_SubscriberHandle subscriber, telltale_cuda_calls calls);
+  // Calls that have begun are not recorded any more.
+  void end();
+
+  void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call);
+
+  // Whether the calling thread is in a function that makes nodes of a graph out of others.
+  bool clones_graph() const;
+  // Somewhere a stream is captured into a graph: nothing must be waited for now.
+  bool is_capturing() const { return captures_.load(std::memory_order_relaxed) > 0; }
+
+  // What the calling thread does is the recorder's own.
+  static void leave_this_thread_out();
+
+ private:
+  static constexpr std::size_t kMostCalls = 2048;  // of a domain; CUPTI knows some 500 and 800
+  struct Domain {
+    std::array<CallRole, kMostCalls> roles{};
+    std::array<bool, kMostCalls> is_per_thread{};
+    std::array<std::atomic<telltale_site*>, kMostCalls> sites{};
+  };
+
+  void look_up_roles(const Cupti& cupti);
+  void look_up_roles(const Cupti& cupti, CUpti_CallbackDomain domain, CallRole (*role_of)(std::string_view));
+  void count_capture(CallRole role, const void* result);
+  telltale_site* site_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const char* name);
+  Domain& domain_of(CUpti_CallbackDomain domain) { return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_ : driver_; }
+
+  Correlations& correlations_;
+  LaunchTimes& launches_;
+  Contexts& contexts_;
+  StreamWaits& waits_;
+  Domain runtime_, driver_;
+  bool knows_roles_ = false;
+  // Odd while calls are recorded. A thread that was inside a call when that changed begins anew.
+  std::atomic<std::uint32_t> generation_ = 0;
+  std::atomic<int> captures_ = 0;
+};
+
+}  // namespace telltale::capture

@@ -1,0 +1,82 @@
+// CUPTI attached to this process: subscribed, recording, read by a thread of its own, and detached again so that
+// nothing of it is left behind.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#include "capture/cuda/activity_buffers.h"
+#include "capture/cuda/activity_decoder.h"
+#include "capture/cuda/api_calls.h"
+#include "capture/cuda/correlations.h"
+#include "capture/cuda/cuda_capture.h"
+#include "capture/cuda/cupti_library.h"
+#include "capture/cuda/graph_nodes.h"
+#include "capture/cuda/launch_times.h"
+#include "capture/cuda/stream_tracks.h"
+#include "capture/cuda/stream_waits.h"
+
+namespace telltale::capture {
+
+// One in a process, never destroyed; called by one thread at a time.
+class CuptiAttachment {
+ public:
+  CuptiAttachment(CudaDriver driver, Cupti cupti);
+  CuptiAttachment(const CuptiAttachment&) = delete;
+  CuptiAttachment& operator=(const CuptiAttachment&) = delete;
+
+  // From nothing, or from watching graphs. Nothing is attached where it fails.
+  Outcome record(const telltale_cuda_options& options);
+  Outcome watch_graphs(const telltale_cuda_options& options);
+  // All that was launched until now is in the recording when it returns, unless the device is busy for very long.
+  void detach();
+
+ private:
+  static void on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
+  static void on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
+  static void on_buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
+                                  std::size_t valid_bytes);
+
+  Outcome subscribe();
+  CUptiResult enable_graphs();
+  CUptiResult enable_activities();
+  Outcome failed(const char* what, CUptiResult result);
+  void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resource);
+
+  void start_reader();
+  void stop_reader();
+  void read_until_stopped();
+  void read_clock();
+  void decode_full_buffers();
+  void count_dropped(std::uint64_t dropped);
+  bool wait_for_device();  // false when it was waited for in vain
+  void tell_facts(const telltale_cuda_options& options);
+  void tell_quality();
+
+  const CudaDriver driver_;
+  const Cupti cupti_;
+  Correlations correlations_;
+  LaunchTimes launches_;
+  Contexts contexts_;
+  GraphNodes graphs_;
+  StreamTracks tracks_;
+  StreamWaits waits_;
+  ApiCalls calls_;
+  ActivityBuffers buffers_;
+  ActivityDecoder decoder_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  bool is_subscribed_ = false;
+  std::atomic<bool> is_recording_ = false;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t uncounted_drops_ = 0;
+
+  std::mutex reader_mutex_;
+  std::condition_variable reader_wakes_;
+  bool reader_stops_ = false;
+  std::thread reader_;
+};
+
+}  // namespace telltale::capture

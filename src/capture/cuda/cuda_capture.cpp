@@ -1,0 +1,106 @@
+#include "capture/cuda/cuda_capture.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "capture/cuda/attachment.h"
+
+namespace telltale::capture {
+namespace {
+
+telltale_site start_site = {"CUPTI start", "", "", "", nullptr, 0, 0, TELLTALE_KIND_OVERHEAD, 0};
+telltale_site stop_site = {"CUPTI stop", "", "", "", nullptr, 0, 0, TELLTALE_KIND_OVERHEAD, 0};
+
+// One for the process, and for good: CUPTI's threads may still be in it when the program ends.
+class CudaCapture {
+ public:
+  Outcome start(const telltale_cuda_options& options) {
+    const std::lock_guard held(mutex_);
+    if (Outcome outcome = open(); outcome.status != TELLTALE_STATUS_OK) return outcome;
+    if (is_recording_) return {TELLTALE_STATUS_ALREADY_STARTED, "CUDA is recorded already"};
+    const telltale_scope scope = telltale_begin(&start_site);
+    Outcome outcome = attachment_->record(options);
+    telltale_end(&scope);
+    is_recording_ = outcome.status == TELLTALE_STATUS_OK;
+    return outcome;
+  }
+
+  Outcome stop() {
+    // In a forked child, nobody would ever give the mutex back.
+    if (pid_.load(std::memory_order_relaxed) != getpid()) return {TELLTALE_STATUS_NOT_STARTED, "CUDA is not recorded"};
+    const std::lock_guard held(mutex_);
+    if (attachment_ == nullptr) return {TELLTALE_STATUS_NOT_STARTED, "CUDA is not recorded"};
+    if (!is_recording_) {
+      attachment_->detach();  // it may watch graphs
+      return {TELLTALE_STATUS_NOT_STARTED, "CUDA is not recorded"};
+    }
+    const telltale_scope scope = telltale_begin(&stop_site);
+    attachment_->detach();
+    telltale_end(&scope);
+    is_recording_ = false;
+    return {};
+  }
+
+  Outcome watch_graphs(const telltale_cuda_options& options) {
+    const std::lock_guard held(mutex_);
+    if (Outcome outcome = open(); outcome.status != TELLTALE_STATUS_OK) return outcome;
+    if (is_recording_) return {};
+    return attachment_->watch_graphs(options);
+  }
+
+ private:
+  Outcome open() {
+    if (attachment_ != nullptr && pid_ != getpid())
+      return {TELLTALE_STATUS_CANNOT_OPEN, "CUDA cannot be recorded in a process that was forked while it was"};
+    if (attachment_ != nullptr) return {};
+    auto driver = open_cuda_driver();
+    if (!driver) return {TELLTALE_STATUS_CANNOT_OPEN, driver.error()};
+    auto cupti = open_cupti(*driver);
+    if (!cupti) return {TELLTALE_STATUS_CANNOT_OPEN, cupti.error()};
+    attachment_ = new CuptiAttachment(std::move(*driver), std::move(*cupti));
+    pid_ = getpid();
+    // After CUPTI has been loaded, so that it runs before CUPTI takes itself down.
+    std::atexit([] { stop_cuda(); });
+    return {};
+  }
+
+  std::mutex mutex_;
+  CuptiAttachment* attachment_ = nullptr;
+  bool is_recording_ = false;
+  std::atomic<pid_t> pid_ = 0;
+};
+
+CudaCapture& the_capture() {
+  static auto* capture = new CudaCapture();
+  return *capture;
+}
+
+template <typename Act>
+Outcome without_exceptions(Act act) {
+  try {
+    return act();
+  } catch (const std::exception& error) {
+    return {TELLTALE_STATUS_NO_MEMORY, std::string("CUDA cannot be recorded: ") + error.what()};
+  }
+}
+
+}  // namespace
+
+Outcome start_cuda(const telltale_cuda_options& options) {
+  return without_exceptions([&] { return the_capture().start(options); });
+}
+
+Outcome stop_cuda() {
+  return without_exceptions([] { return the_capture().stop(); });
+}
+
+Outcome watch_cuda_graphs(const telltale_cuda_options& options) {
+  return without_exceptions([&] { return the_capture().watch_graphs(options); });
+}
+
+}  // namespace telltale::capture

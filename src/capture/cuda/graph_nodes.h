@@ -1,0 +1,47 @@
+// Where the nodes of CUDA graphs come from. A kernel that a graph replays tells its node and nothing of the program;
+// who made the node is seen once, at capture.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+#include "telltale/devices.h"
+
+namespace telltale::capture {
+
+class GraphNodes {
+ public:
+  void set_stacks(telltale_stack_source stacks) { stacks_ = stacks; }
+
+  // Nodes that were told of in a recording before must be told again.
+  void begin_recording();
+
+  // On the thread that makes the node. `tells_now`: it stands in the recording where it was made, inside what is open
+  // on the thread.
+  void created(std::uint32_t graph, std::uint64_t node, bool tells_now);
+  void cloned(std::uint32_t graph, std::uint64_t node, std::uint64_t original);
+
+  // Device work of that node is in the recording: tells of it and of what it was cloned from, where that has not been
+  // done.
+  void used(std::uint64_t node);
+
+ private:
+  // A graph of a large model has some ten thousand; of more, no origin is known.
+  static constexpr std::size_t kMost = std::size_t{1} << 18;
+  struct Node {
+    std::uint32_t graph = 0;
+    std::uint32_t stack = 0;  // the number of its text
+    std::uint64_t original = 0;
+    std::uint32_t told_in = 0;
+  };
+
+  void tell(std::uint64_t number, Node& node);
+
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, Node> nodes_;
+  std::uint32_t recording_ = 1;
+  telltale_stack_source stacks_ = nullptr;
+};
+
+}  // namespace telltale::capture

@@ -1,0 +1,238 @@
+// CUPTI comes and goes: numbers that begin anew, contexts that end, threads that go on, other profilers.
+#include <unistd.h>
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "cuda_fixture.h"
+
+namespace telltale::capture {
+namespace {
+
+class CudaAttaching : public CudaTest {
+ protected:
+  // Of contexts that an earlier test worked in, nothing is known any more.
+  CudaAttaching() {
+    start();
+    for (const int number : {1, 2}) fake::destroy_context(fake::context(number));
+    stop();
+    fake::reset();
+  }
+};
+
+TEST_F(CudaAttaching, a_hundred_times_in_one_session_nothing_is_lost_and_nothing_left_behind) {
+  constexpr int kTimes = 100, kEach = 5;
+  start_session();
+  for (int time = 0; time < kTimes; ++time) {
+    start();
+    for (int i = 0; i < kEach; ++i) run_op(time * kEach + i);
+    // Their numbers are beyond those of all kernels.
+    for (int i = 0; i < 20; ++i) fake::call_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, fake::context(1));
+    stop();
+    run_op(-2);  // nobody is to see this
+  }
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), kTimes);
+  EXPECT_EQ(fake::calls_of("cuptiSubscribe"), kTimes);
+  EXPECT_EQ(fake::calls_of("cuptiUnsubscribe"), kTimes);
+  EXPECT_EQ(fake::open_buffers(), 0u);
+  const Trace trace = stop_and_read();
+  EXPECT_EQ(numbers_of_kernels(trace), numbers(0, kTimes * kEach));
+  EXPECT_EQ(count_of(trace, "cudaMalloc"), 20u * kTimes);
+}
+
+TEST_F(CudaAttaching, numbers_that_wrap_still_find_their_launches) {
+  start_session();
+  start();
+  int number = 0;
+  for (const fake::Correlation next : {1u, 1u << 30, 2u << 30, 3u << 30, 0xffff'fff0u}) {
+    fake::set_next_correlation(next);
+    for (int i = 0; i < 40; ++i) run_op(number++);
+    read_all();  // no two of which the difference would be lost are on the way at once
+  }
+  stop();
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, number));
+}
+
+TEST_F(CudaAttaching, a_context_that_is_destroyed_is_not_waited_for_and_its_kernels_stay) {
+  std::atomic<int> waits = 0;
+  start_session();
+  start();
+  run_op(0);
+  fake::destroy_context(fake::context(1));
+  const fake::Correlation launched = launch_op(1, fake::context(2));
+  fake::on_synchronize([&](CUcontext context) {
+    EXPECT_EQ(context, fake::context(2));
+    // What is still running at the end.
+    if (waits++ > 0) return;
+    fake::add(fake::kernel(launched, kernel_of(1), fake::device_time(), fake::device_time() + 10));
+  });
+  stop();
+  EXPECT_GT(waits, 0);
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 2));
+}
+
+TEST_F(CudaAttaching, a_context_with_the_address_of_one_that_is_gone_is_waited_for) {
+  std::atomic<int> waits = 0;
+  start_session();
+  start();
+  run_op(0);
+  fake::destroy_context(fake::context(1));
+  fake::create_context(fake::context(1));
+  run_op(1);
+  fake::on_synchronize([&](CUcontext) { ++waits; });
+  stop();
+  EXPECT_GT(waits, 0);
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 2));
+}
+
+TEST_F(CudaAttaching, a_kernel_that_never_ends_keeps_nobody_from_stopping) {
+  start_session();
+  start();
+  run_op(0);
+  fake::add(fake::kernel(launch_op(1), kernel_of(1), fake::device_time(), 0));
+  fake::on_synchronize([](CUcontext) {
+    while (true) pause();
+  });
+  stop();
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 1);
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 1));
+}
+
+TEST_F(CudaAttaching, nothing_is_waited_for_while_a_stream_is_captured) {
+  start_session();
+  start();
+  run_op(0);
+  // One that fails captures nothing.
+  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, fake::context(1),
+                    {.result = CUDA_ERROR_INVALID_VALUE});
+  stop();
+  const int waits = fake::calls_of("cuCtxSynchronize");
+  EXPECT_GT(waits, 0);
+  start();
+  run_op(1);
+  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, fake::context(1));
+  stop();
+  EXPECT_EQ(fake::calls_of("cuCtxSynchronize"), waits);
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 2));
+}
+
+TEST_F(CudaAttaching, threads_launch_while_it_comes_and_goes) {
+  constexpr int kThreads = 4, kTimes = 15;
+  start_session();
+  std::atomic<bool> ends = false;
+  std::atomic<int> next = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&] {
+      while (!ends) {
+        run_op(next++);
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+    });
+  std::vector<std::pair<int, int>> inside;  // launches that began and ended while it was attached
+  for (int time = 0; time < kTimes; ++time) {
+    start();
+    const int first = next + kThreads;
+    while (next < first + 20) std::this_thread::yield();
+    inside.emplace_back(first, next - kThreads);
+    stop();
+  }
+  ends = true;
+  for (std::thread& thread : threads) thread.join();
+  const Trace trace = stop_and_read();
+  // One that was launched while CUPTI came may be there without its launch.
+  std::set<int> found;
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (trace.events.kind[event] == Kind::kKernel) found.insert(std::stoi(std::string(trace.name(event).substr(7))));
+  for (const auto& [first, last] : inside)
+    for (int number = first; number < last; ++number) EXPECT_TRUE(found.contains(number)) << number;
+}
+
+TEST_F(CudaAttaching, another_profiler_is_left_alone_and_the_recording_goes_on) {
+  fake::subscribe_another();
+  start_session();
+  const Outcome outcome = start_cuda(cuda_options());
+  EXPECT_EQ(outcome.status, TELLTALE_STATUS_CANNOT_OPEN);
+  EXPECT_NE(outcome.error.find("another profiler"), std::string::npos) << outcome.error;
+  launch_op(1);
+  EXPECT_EQ(stop_cuda().status, TELLTALE_STATUS_NOT_STARTED);
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 0);
+  EXPECT_EQ(fake::calls_of("cuptiActivityDisable"), 0);
+  EXPECT_EQ(count_of(stop_and_read(), "op"), 1u);
+}
+
+// ---- Which calls ----
+
+std::vector<std::string> calls_seen(const Trace& trace) {
+  std::vector<std::string> names;
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (trace.events.kind[event] == Kind::kRuntime || trace.events.kind[event] == Kind::kDriver)
+      names.emplace_back(trace.name(event));
+  return names;
+}
+
+class CudaCalls : public CudaTest {
+ protected:
+  std::vector<std::string> seen_with(telltale_cuda_calls calls) {
+    start_session();
+    telltale_cuda_options options = cuda_options();
+    options.calls = calls;
+    start(options);
+    fake::launch(fake::context(1));
+    fake::call_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, fake::context(1),
+                       {.inside = [] { fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, fake::context(1)); }});
+    fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, fake::context(1));
+    fake::call_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020, fake::context(1));
+    stop();
+    return calls_seen(stop_and_read());
+  }
+};
+using Names = std::vector<std::string>;
+
+TEST_F(CudaCalls, that_matter_are_recorded_once_and_launches_by_the_driver) {
+  EXPECT_EQ(seen_with(TELLTALE_CUDA_CALLS_CHOSEN), (Names{"cuLaunchKernel", "cudaMalloc", "cuMemAlloc"}));
+}
+
+TEST_F(CudaCalls, are_recorded_by_the_names_that_the_program_called) {
+  EXPECT_EQ(seen_with(TELLTALE_CUDA_CALLS_AS_CALLED), (Names{"cudaLaunchKernel", "cudaMalloc", "cuMemAlloc"}));
+}
+
+TEST_F(CudaCalls, are_all_recorded_when_asked_for) {
+  EXPECT_EQ(seen_with(TELLTALE_CUDA_CALLS_ALL),
+            (Names{"cudaLaunchKernel", "cudaMalloc", "cuMemAlloc", "cudaGetDevice"}));
+}
+
+TEST_F(CudaCalls, that_wait_say_for_whom) {
+  struct Both {
+    void *first, *second;
+  };
+  const auto call = [](CUpti_driver_api_trace_cbid id, void* first, void* second) {
+    const Both parameters = {first, second};
+    fake::call_driver(id, fake::context(1), {.parameters = &parameters});
+  };
+  start_session();
+  start();
+  call(CUPTI_DRIVER_TRACE_CBID_cuEventRecord, fake::event(5), fake::stream(7));
+  call(CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent, fake::stream(9), fake::event(5));
+  call(CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, fake::event(5), nullptr);
+  call(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, fake::stream(9), nullptr);
+  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, fake::context(1));
+  stop();
+  const Trace trace = stop_and_read();
+  struct Expected {
+    const char* name;
+    std::int64_t track, waited_for;
+  };
+  for (const Expected& wait :
+       {Expected{"Stream Wait Event", 9, 7}, {"Event Sync", -1, 7}, {"Stream Sync", 9, 9}, {"Context Sync", -1, -1}}) {
+    const auto found = events_named(trace, wait.name);
+    ASSERT_EQ(found.size(), 1u) << wait.name;
+    EXPECT_EQ(trace.tracks[trace.events.track[found[0]]].native_id, wait.track) << wait.name;
+    const SyncInfo* info = trace.syncs.find(found[0]);
+    EXPECT_EQ(info != nullptr ? info->wait_on_stream : -1, wait.waited_for) << wait.name;
+  }
+}
+
+}  // namespace
+}  // namespace telltale::capture

@@ -1,0 +1,62 @@
+// Machines without a driver, without CUPTI, or with old ones: a sentence says so, and nothing else happens. In child
+// processes: what has been opened stays open.
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "cuda_fixture.h"
+
+namespace telltale::capture {
+namespace {
+
+class CudaLibraries : public CudaTest {
+ protected:
+  // What start_cuda() says in a process of its own, where `prepare` has been called before.
+  template <typename Prepare>
+  std::string said_after(Prepare prepare) {
+    int ends[2] = {-1, -1};
+    if (pipe(ends) != 0) return "no pipe";
+    const pid_t child = fork();
+    if (child == 0) {
+      prepare();
+      const Outcome outcome = start_cuda(cuda_options());
+      stop_cuda();
+      const bool is_written = write(ends[1], outcome.error.data(), outcome.error.size()) >= 0;
+      _exit(is_written && (outcome.status == TELLTALE_STATUS_OK) == outcome.error.empty() ? 0 : 1);
+    }
+    close(ends[1]);
+    EXPECT_TRUE(wait_for(child).exited_with(0));
+    std::string said(1000, '\0');
+    said.resize(static_cast<std::size_t>(std::max<ssize_t>(read(ends[0], said.data(), said.size()), 0)));
+    close(ends[0]);
+    return said;
+  }
+};
+
+TEST_F(CudaLibraries, that_are_there_are_used) {
+  EXPECT_EQ(said_after([] {}), "");
+}
+
+TEST_F(CudaLibraries, no_driver) {
+  EXPECT_EQ(said_after([] { setenv("TELLTALE_CUDA_LIBRARY", "/nowhere/libcuda.so", 1); }),
+            "there is no NVIDIA driver (libcuda.so.1)");
+}
+
+TEST_F(CudaLibraries, no_cupti) {
+  EXPECT_EQ(said_after([] { setenv("TELLTALE_CUPTI_LIBRARY", "/nowhere/libcupti.so", 1); }),
+            "/nowhere/libcupti.so cannot be opened");
+}
+
+TEST_F(CudaLibraries, something_else_under_their_names) {
+  EXPECT_NE(said_after([] { setenv("TELLTALE_CUDA_LIBRARY", "libc.so.6", 1); }).find("too old"), std::string::npos);
+  EXPECT_NE(said_after([] { setenv("TELLTALE_CUPTI_LIBRARY", "libc.so.6", 1); }).find("too old"), std::string::npos);
+}
+
+TEST_F(CudaLibraries, that_tell_no_version) {
+  EXPECT_EQ(said_after([] { fake::fail("cuDriverGetVersion", CUDA_ERROR_UNKNOWN); }),
+            "the NVIDIA driver does not tell its version");
+  EXPECT_NE(said_after([] { fake::fail("cuptiGetVersion", CUPTI_ERROR_UNKNOWN); }).find("too old"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace telltale::capture

@@ -1,0 +1,241 @@
+// What CUPTI's records become, in whatever order and however late they come.
+#include <thread>
+
+#include "cuda_fixture.h"
+
+namespace telltale::capture {
+namespace {
+
+std::string metadata(const Trace& trace, const std::string& name) {
+  const std::string* value = trace.metadata_named(name);
+  return value != nullptr ? *value : "(none)";
+}
+
+class CudaRecords : public CudaTest {
+ protected:
+  // Of this process until now: the recording has them all.
+  int dropped_until_now() {
+    start_session();
+    start();
+    stop();
+    return dropped_in(stop_and_read());
+  }
+  static int dropped_in(const Trace& trace) { return std::stoi(metadata(trace, "cupti_dropped_records").substr(1)); }
+};
+
+TEST_F(CudaRecords, buffers_in_any_order_give_each_kernel_its_launch) {
+  start_session();
+  start();
+  for (int i = 0; i < 300; ++i) {
+    if (i % 10 == 0) fake::begin_buffer();
+    run_op(i);
+    if (i % 70 == 0) fake::complete_buffers(fake::Order::kReversed);
+  }
+  fake::complete_buffers(fake::Order::kReversed);
+  stop();
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 300));
+}
+
+TEST_F(CudaRecords, buffers_that_come_only_at_the_end_are_read) {
+  start_session();
+  start();
+  fake::set_late(true);
+  for (int i = 0; i < 100; ++i) run_op(i);
+  stop();
+  EXPECT_EQ(fake::open_buffers(), 0u);
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 100));
+}
+
+TEST_F(CudaRecords, records_of_other_launches_come_before_those_of_earlier_ones) {
+  start_session();
+  start();
+  std::vector<fake::Correlation> launches;
+  for (int i = 0; i < 100; ++i) launches.push_back(launch_op(i));
+  const std::uint64_t now = fake::device_time();
+  for (int i = 99; i >= 0; --i)
+    fake::add(fake::kernel(launches[i], kernel_of(i), now + i * 1000, now + i * 1000 + 500));
+  stop();
+  const Trace trace = stop_and_read();
+  EXPECT_EQ(numbers_of_kernels(trace), numbers(0, 100));
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    if (trace.events.kind[event] != Kind::kKernel) continue;
+    EXPECT_NEAR(static_cast<double>(trace.events.duration[event]), 500, 20);
+    EXPECT_EQ(trace.tracks[trace.events.track[event]].device, 0);
+  }
+}
+
+TEST_F(CudaRecords, what_cupti_dropped_is_in_the_recording) {
+  const int before = dropped_until_now();
+  start_session();
+  start();
+  run_op(0);
+  fake::drop_records(5);
+  fake::complete_buffers();
+  stop();
+  EXPECT_EQ(dropped_in(stop_and_read()), before + 5);
+}
+
+TEST_F(CudaRecords, memory_for_records_is_bounded_and_what_does_not_fit_is_counted) {
+  const int before = dropped_until_now();
+  start_session();
+  telltale_cuda_options options = cuda_options();
+  options.buffer_mib = 0;  // as little as there can be
+  start(options);
+  fake::set_late(true);
+  constexpr int kLaunches = 5000;
+  for (int i = 0; i < kLaunches; ++i) run_op(i);
+  stop();
+  const Trace trace = stop_and_read();
+  const auto kept = static_cast<int>(numbers_of_kernels(trace).size());
+  EXPECT_GT(kept, 0);
+  EXPECT_LT(kept, kLaunches);
+  EXPECT_EQ(dropped_in(trace), before + kLaunches - kept);
+}
+
+TEST_F(CudaRecords, kernels_tell_how_they_were_launched) {
+  start_session();
+  start();
+  CUpti_ActivityKernel9 record = fake::kernel(launch_op(3), kernel_of(3), fake::device_time(), fake::device_time() + 9);
+  record.gridX = 264;
+  record.gridY = 2;
+  record.dynamicSharedMemory = 4096;
+  record.staticSharedMemory = 16;
+  record.streamId = 21;
+  fake::add(record);
+  stop();
+  const Trace trace = stop_and_read();
+  const auto kernels = events_named(trace, "kernel_3");
+  ASSERT_EQ(kernels.size(), 1u);
+  const KernelInfo* info = trace.kernels.find(kernels[0]);
+  ASSERT_NE(info, nullptr);
+  const KernelLaunch& launch = trace.kernel_launches[info->launch];
+  EXPECT_EQ(launch.grid, (std::array<std::int32_t, 3>{264, 2, 1}));
+  EXPECT_EQ(launch.block, (std::array<std::int32_t, 3>{256, 1, 1}));
+  EXPECT_EQ(launch.registers_per_thread, 32);
+  EXPECT_EQ(launch.shared_memory_bytes, 4112);
+  EXPECT_FLOAT_EQ(launch.blocks_per_multiprocessor, 528 / 132.0);
+  EXPECT_FLOAT_EQ(launch.warps_per_multiprocessor, 528 * 8 / 132.0);
+  EXPECT_EQ(trace.tracks[trace.events.track[kernels[0]]].native_id, 21);
+  EXPECT_EQ(trace.devices.at(0).name, "Fake \"GPU\"");
+}
+
+TEST_F(CudaRecords, copies_fills_and_memory_have_their_bytes) {
+  start_session();
+  start();
+  const fake::Correlation copied = fake::call_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, fake::context(1));
+  CUpti_ActivityMemcpy5 copy = {};
+  copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+  copy.srcKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
+  copy.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  copy.bytes = 12345;
+  copy.start = fake::device_time();
+  copy.end = copy.start + 700;
+  copy.correlationId = copied;
+  fake::add(copy);
+  CUpti_ActivityMemset4 fill = {};
+  fill.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+  fill.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  fill.bytes = 77;
+  fill.start = fake::device_time();
+  fill.end = fill.start + 100;
+  fake::add(fill);
+  CUpti_ActivityMemory3 memory = {};
+  memory.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+  memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+  for (const std::uint64_t bytes : {1000, 500}) {
+    memory.bytes = bytes;
+    fake::add(memory);
+  }
+  memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
+  memory.bytes = 1000;
+  fake::add(memory);
+  stop();
+  const Trace trace = stop_and_read();
+  const auto copies = events_named(trace, "Memcpy HtoD (Pinned -> Device)");
+  ASSERT_EQ(copies.size(), 1u);
+  EXPECT_EQ(trace.copies.find(copies[0])->bytes, 12345);
+  EXPECT_EQ(trace.name(trace.launch_of(copies[0])), "cudaMemcpyAsync");
+  const auto fills = events_named(trace, "Memset (Device)");
+  ASSERT_EQ(fills.size(), 1u);
+  EXPECT_EQ(trace.copies.find(fills[0])->bytes, 77);
+  EXPECT_EQ(trace.counters.value, (std::vector<double>{1000, 1500, 500}));
+}
+
+TEST_F(CudaRecords, work_that_had_not_ended_is_left_out_and_counted) {
+  start_session();
+  start();
+  fake::add(fake::kernel(launch_op(1), kernel_of(1), fake::device_time(), 0));
+  fake::add(fake::kernel(launch_op(2), kernel_of(2), 0, 0));
+  run_op(3);
+  stop();
+  const Trace trace = stop_and_read();
+  EXPECT_EQ(numbers_of_kernels(trace), std::vector<int>{3});
+  EXPECT_NE(metadata(trace, "device_clock").find("\"unfinished\":2"), std::string::npos)
+      << metadata(trace, "device_clock");
+}
+
+// ---- The clock ----
+
+// The device's clock runs a tenth faster and is hours ahead; a kernel that runs while its scope is open must stand
+// there.
+TEST_F(CudaRecords, a_clock_that_drifts_puts_kernels_where_they_ran) {
+  static telltale_site round_site = {"round", "", "", "", nullptr, 0, 0, TELLTALE_KIND_SCOPE, 0};
+  constexpr int kRounds = 12;
+  fake::set_clock(7'200'000'000'000, 100'000);
+  start_session();
+  start();
+  for (int i = 0; i < kRounds; ++i) {
+    const fake::Correlation correlation = launch_op(i);
+    const telltale_scope scope = telltale_begin(&round_site);
+    const std::uint64_t began = fake::device_time();
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    fake::add(fake::kernel(correlation, kernel_of(i), began, fake::device_time()));
+    telltale_end(&scope);
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  }
+  stop();
+  const Trace trace = stop_and_read();
+  EXPECT_EQ(numbers_of_kernels(trace), numbers(0, kRounds));
+  const auto rounds = events_named(trace, "round");
+  ASSERT_EQ(rounds.size(), static_cast<std::size_t>(kRounds));
+  constexpr double kNear = 2e6;  // at the end, the clocks are some 80 ms apart
+  for (int i = 0; i < kRounds; ++i) {
+    const auto kernels = events_named(trace, kernel_of(i));
+    ASSERT_EQ(kernels.size(), 1u);
+    const auto round = rounds[static_cast<std::size_t>(i)];
+    EXPECT_NEAR(static_cast<double>(trace.events.start[kernels[0]]), static_cast<double>(trace.events.start[round]),
+                kNear);
+    EXPECT_NEAR(static_cast<double>(trace.events.duration[kernels[0]]),
+                static_cast<double>(trace.events.duration[round]), kNear);
+  }
+  const std::string clock = metadata(trace, "device_clock");
+  const std::size_t at = clock.find("\"drift_ppm\":");
+  ASSERT_NE(at, std::string::npos) << clock;
+  EXPECT_NEAR(std::stod(clock.substr(at + 12)), 100'000, 1000) << clock;
+}
+
+TEST_F(CudaRecords, no_kernel_starts_before_its_launch) {
+  constexpr std::uint64_t kEarly = 50'000;
+  start_session();
+  start();
+  for (int i = 0; i < 20; ++i) {
+    const std::uint64_t before = fake::device_time();
+    const auto launch = launch_op(i);
+    // Where something else ran in between, the launch is later than any clock's error.
+    const std::uint64_t after = fake::device_time();
+    const bool was_held_up = after - before > kEarly / 2;
+    fake::add(fake::kernel(launch, kernel_of(i), was_held_up ? after : before - kEarly, after));
+  }
+  stop();
+  const Trace trace = stop_and_read();
+  EXPECT_EQ(numbers_of_kernels(trace), numbers(0, 20));
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (trace.events.kind[event] == Kind::kKernel) {
+      EXPECT_GE(trace.events.start[event], trace.events.start[trace.launch_of(event)]);
+    }
+}
+
+}  // namespace
+}  // namespace telltale::capture
