@@ -29,6 +29,7 @@ bench: ## Measure our speed and memory beside our peers'
 	@bench/run
 	@bench/recording/run
 	@bench/torch/run
+	@bench/page/run
 
 lint: ## Check the formatting and run clang-tidy
 	@tools/setup lint

@@ -1,12 +1,16 @@
 #include "advise/all_findings.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "advise/memory_rule.h"
 #include "advise/rule.h"
+#include "analysis/host_work.h"
 
 namespace telltale {
 namespace {
@@ -58,8 +62,28 @@ void settle(const Facts& facts, Finding& finding) {
     cap(finding.saving, most_saved_by(facts, finding.reach));
     complete_evidence(facts.trace, finding);
     complete_source(facts.trace, finding);
+    // Changes are shown in Python, which a native program has none of.
+    if (!uses_framework(facts.trace)) finding.fix.code.clear();
   }
   finding.evidence.resize(std::min(finding.evidence.size(), Finding::kMaxEvidence));
+}
+
+// What would free memory of the device whose peak is highest.
+std::vector<Finding> memory_findings(const Facts& facts, const std::function<bool(std::string_view)>& is_wanted) {
+  std::vector<Finding> findings;
+  if (!facts.diagnosis.memory_causes || facts.diagnosis.memory_causes->devices.empty()) return findings;
+  const DeviceCauses& device = *std::ranges::max_element(
+      facts.diagnosis.memory_causes->devices, {},
+      [](const DeviceCauses& each) { return std::pair(each.peak.device != kHost, each.peak.allocated); });
+  for (const MemoryRule& rule : all_memory_rules()) {
+    if (!is_wanted(rule.info.id)) continue;
+    for (Finding& finding : rule.find(facts, device)) {
+      finding.rule = rule.info.id;
+      settle(facts, finding);
+      findings.push_back(std::move(finding));
+    }
+  }
+  return findings;
 }
 
 }  // namespace
@@ -95,6 +119,7 @@ std::vector<Finding> all_findings(const Facts& facts, const std::vector<std::str
       if (!promised_time || is_about_time(finding)) findings.push_back(std::move(finding));
     }
   }
+  std::ranges::move(memory_findings(facts, is_wanted), std::back_inserter(findings));
   return ranked(std::move(findings), least);
 }
 

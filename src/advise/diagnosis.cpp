@@ -10,7 +10,9 @@
 #include "advise/device_word.h"
 #include "advise/facts.h"
 #include "advise/finding.h"
+#include "advise/fix_replay.h"
 #include "advise/request_words.h"
+#include "analysis/batch_size.h"
 #include "analysis/device_maker.h"
 #include "analysis/gpu_peaks.h"
 #include "analysis/host_work.h"
@@ -19,9 +21,11 @@
 #include "analysis/requests.h"
 #include "analysis/trace_info.h"
 #include "base/amounts.h"
+#include "memory/memory_causes.h"
 #include "replay/edit.h"
 #include "replay/observer_fit.h"
 #include "replay/step_graph.h"
+#include "trace/gauges.h"
 #include "trace/own_recordings.h"
 
 namespace telltale {
@@ -105,6 +109,41 @@ void describe_host(const Trace& trace, Diagnosis& diagnosis) {
   if (diagnosis.is_about_steps) diagnosis.host = per_step(std::move(diagnosis.host), diagnosis.timing.periods);
   diagnosis.latencies = span_latencies(trace, window);
   diagnosis.counters = counter_summaries(trace, window);
+  std::erase_if(diagnosis.counters,
+                [](const CounterSummary& counter) { return gauge_called(counter.name).has_value(); });
+}
+
+// A server's requests may run beside each other, and share what is used between them, too. Steps that were found where
+// nothing repeats are none to divide energy by.
+void describe_energy(const Trace& trace, const std::vector<Phase>& phases, Diagnosis& diagnosis) {
+  if (const std::optional<Requests>& requests = diagnosis.requests; requests && requests->per_second() > 0) {
+    const auto distance = static_cast<Nanoseconds>(1e9 / requests->per_second());
+    diagnosis.energy = energy_use(trace, requests->window, distance, requests->rows);
+    return;
+  }
+  const bool has_steps = diagnosis.is_about_steps && diagnosis.timing.source != StepSource::kWhole;
+  const Interval window = has_steps ? diagnosis.timing.window : Interval{0, trace.duration};
+  const auto step = has_steps ? std::optional(diagnosis.timing.period()) : std::nullopt;
+  const auto samples = has_steps ? samples_per_step(trace, diagnosis.timing, phases) : std::nullopt;
+  diagnosis.energy = energy_use(trace, window, step, samples);
+}
+
+// What the steps cost, and that the recording does not tell it where somebody asked.
+void find_cost(const EnergyPrices& prices, Diagnosis& diagnosis) {
+  if (!prices.money && !prices.grams) return;
+  if (!diagnosis.energy || !diagnosis.energy->joules_per_step) {
+    diagnosis.remarks.push_back(
+        !diagnosis.energy
+            ? "The trace has no gauges of energy or power, so that the price of a step is not known: record with "
+              "telltale record, where the GPU's driver or the processors' counters can be read."
+            : "The trace has too few readings of energy within its steps, or no steps, so that the price of a step is "
+              "not known: record for some seconds.");
+    return;
+  }
+  diagnosis.cost = running_cost(*diagnosis.energy->joules_per_step, prices);
+  if (diagnosis.findings.empty() || !is_about_time(diagnosis.findings.front())) return;
+  diagnosis.cost->saved_by = diagnosis.findings.front().rule;
+  diagnosis.cost->saved_percent = diagnosis.findings.front().saving.likely_percent;
 }
 
 // Steps that were timed unrecorded and those of the trace may be different things, when a program has several loops.
@@ -169,6 +208,18 @@ void find_unobserved_step(const Trace& trace, const StepGraph& graph, Diagnosis&
   diagnosis.unobserved_high_ns = measured->slowest;
   diagnosis.unobserved_source = UnobservedSource::kMeasured;
   diagnosis.unrecorded_steps = measured->steps;
+}
+
+// Where more than this share of a device's memory is in use, somebody will want to know what would free some.
+constexpr double kScarceShare = 0.8;
+
+bool is_scarce(const Trace& trace, const std::optional<MemorySummary>& memory) {
+  const auto ran_out = [](const AllocatorEvent& event) { return event.action == AllocatorAction::kOutOfMemory; };
+  if (std::ranges::any_of(trace.allocator_events, ran_out)) return true;
+  if (!memory) return false;
+  const std::optional<std::int64_t> capacity = capacity_of(trace, memory->device);
+  return capacity && static_cast<double>(std::max(memory->peak_allocated, memory->peak_reserved)) >
+                         kScarceShare * static_cast<double>(*capacity);
 }
 
 void remark_on_load(const Trace& trace, Diagnosis& diagnosis) {
@@ -258,20 +309,26 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   diagnosis.waits = host_waits(trace, diagnosis.timing, host_work);
   diagnosis.copies = copy_summary(trace, diagnosis.timing);
   diagnosis.memory = memory_summary(trace, diagnosis.timing);
+  if (options.wants_memory || is_scarce(trace, diagnosis.memory))
+    diagnosis.memory_causes = std::make_shared<const MemoryCauses>(memory_causes(trace, diagnosis.timing, phases));
   diagnosis.communication = communication(trace, diagnosis.timing);
   remark_on_load(trace, diagnosis);
   diagnosis.requests = served_requests(trace, diagnosis);
   if (diagnosis.requests) diagnosis.remarks.push_back(serving_sentence(*diagnosis.requests));
   diagnosis.is_about_steps = is_about_steps(trace, diagnosis);
   describe_host(trace, diagnosis);
+  describe_energy(trace, phases, diagnosis);
   diagnosis.strip = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work);
+  diagnosis.strip_to_zoom_into = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work, kStripToZoomInto);
 
   diagnosis.look = looked_at(trace, diagnosis, options.rules);
 
   const StepGraph graph(trace, diagnosis.timing, host_work);
   find_unobserved_step(trace, graph, diagnosis);
-  const Facts facts(trace, diagnosis, graph, std::move(host_work), std::move(phases));
+  const Facts facts(trace, diagnosis, graph, std::move(host_work), std::move(phases), options.keeps_fixes);
   diagnosis.findings = found(facts, options);
+  if (options.keeps_fixes) diagnosis.fixes = std::make_shared<const FixReplay>(trace, graph, diagnosis);
+  find_cost(options.prices, diagnosis);
   return diagnosis;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "analysis/breakdown.h"
 #include "analysis/communication.h"
 #include "analysis/copy_summary.h"
+#include "analysis/energy.h"
 #include "analysis/host_activity.h"
 #include "analysis/host_waits.h"
 #include "analysis/kernel_summary.h"
@@ -29,6 +31,9 @@
 #include "trace/trace.h"
 
 namespace telltale {
+
+class FixReplay;
+struct MemoryCauses;
 
 struct AnomalyTally {
   Anomaly kind = Anomaly::kTruncated;
@@ -87,15 +92,21 @@ struct Diagnosis {
   std::vector<HostWait> waits;     // of the steps, for anything but the device, the loader and other ranks
   CopySummary copies;
   std::optional<MemorySummary> memory;
+  std::optional<EnergyUse> energy;  // nothing where no gauges were read
+  std::optional<RunningCost> cost;  // where a price was given and energy is known
   Communication communication;
   std::optional<Requests> requests;  // where steps are what a server does for them, or calls of its model
   HostActivity host;                 // a step or, where the trace is not about steps, all of it
   std::vector<SpanLatency> latencies;
-  std::vector<CounterSummary> counters;
-  StepStrip strip;                   // a typical step as a picture
-  std::vector<Finding> findings;     // by falling likely saving; those of memory and trust after those of time
-  Look look;                         // which rules had what they need
-  std::vector<std::string> remarks;  // what a reader should know before trusting the rest, as sentences
+  std::vector<CounterSummary> counters;  // but for gauges
+  StepStrip strip;                       // a typical step as a picture
+  StepStrip strip_to_zoom_into;          // the same step
+  std::vector<Finding> findings;         // by falling likely saving; those of memory and trust after those of time
+  Look look;                             // which rules had what they need
+  // What fills the memory, for rules that save some: where it is scarce, or somebody asked (see DiagnosisOptions).
+  std::shared_ptr<const MemoryCauses> memory_causes;
+  std::shared_ptr<const FixReplay> fixes;  // where somebody wants to try them: see DiagnosisOptions
+  std::vector<std::string> remarks;        // what a reader should know before trusting the rest, as sentences
 
   // How much longer the recorded step is than the unobserved one, in percent of that; never negative. What people mean
   // when they ask what recording costs.
@@ -108,6 +119,9 @@ struct DiagnosisOptions {
   std::optional<StepRange> steps;   // must choose a step of the trace: see steps_in()
   std::vector<std::string> rules;   // only these; all when empty
   double least_saving_percent = 1;  // findings about time below it are left out
+  EnergyPrices prices;              // for Diagnosis::cost
+  bool wants_memory = false;        // for Diagnosis::memory_causes, however much memory is left
+  bool keeps_fixes = false;         // for Diagnosis::fixes, which needs the trace; they take memory
 };
 
 Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options = {});

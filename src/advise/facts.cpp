@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "advise/models/compile_model.h"
+#include "advise/models/host_cost.h"
 #include "advise/patterns/call_loops.h"
+#include "advise/patterns/data_loading.h"
 #include "advise/patterns/host_calls.h"
 #include "advise/patterns/log_calls.h"
 #include "advise/patterns/row_loops.h"
@@ -36,7 +38,7 @@ bool has_training(const Trace& trace, const std::vector<Phase>& phases) {
 }  // namespace
 
 Facts::Facts(const Trace& recorded, const Diagnosis& diagnosed, const StepGraph& replayable,
-             std::vector<HostWork> work_by_event, std::vector<Phase> phase_by_event)
+             std::vector<HostWork> work_by_event, std::vector<Phase> phase_by_event, bool edits_are_kept)
     : trace(recorded),
       diagnosis(diagnosed),
       graph(replayable),
@@ -44,12 +46,19 @@ Facts::Facts(const Trace& recorded, const Diagnosis& diagnosed, const StepGraph&
       phases(std::move(phase_by_event)),
       launched(recorded),
       step(std::max<Nanoseconds>(diagnosed.unobserved_ns, 1)),
+      keeps_edits(edits_are_kept),
       trains(has_training(recorded, phases)) {
   unobserved.observer = diagnosed.observer.cost;
 }
 
 Nanoseconds Facts::saved_by(const Edit& edit) const {
   return step - static_cast<Nanoseconds>(static_cast<double>(graph.replay(edit).period) * diagnosis.observer.rest);
+}
+
+std::shared_ptr<const KeptEdit> Facts::kept(const Edit& edit) const { return kept_for_batch(edit, 1); }
+
+std::shared_ptr<const KeptEdit> Facts::kept_for_batch(const Edit& edit, int batch) const {
+  return keeps_edits ? std::make_shared<const KeptEdit>(edit, batch) : nullptr;
 }
 
 double Facts::percent_of_step(Nanoseconds time) const {
@@ -67,12 +76,20 @@ const CompileModel& Facts::compile_model() const {
   return compile_model_.get([this] { return CompileModel(*this); });
 }
 
+const HostCost& Facts::host_cost() const {
+  return host_cost_.get([this] { return HostCost(*this); });
+}
+
 const std::vector<RowLoop>& Facts::row_loops() const {
   return row_loops_.get([this] { return find_row_loops(*this); });
 }
 
 const std::vector<CallLoop>& Facts::call_loops() const {
   return call_loops_.get([this] { return find_call_loops(*this); });
+}
+
+const DataLoading& Facts::data_loading() const {
+  return data_loading_.get([this] { return find_data_loading(*this); });
 }
 
 const std::vector<EventId>& Facts::user_python() const {

@@ -23,7 +23,9 @@
 namespace telltale {
 
 class CompileModel;
+class HostCost;
 struct CallLoop;
+struct DataLoading;
 struct RowLoop;
 
 // What is made when it is first asked for, once, by whichever thread asks.
@@ -44,7 +46,7 @@ class OnDemand {
 struct Facts {
   // `diagnosis` has everything but findings; both must outlive the facts.
   Facts(const Trace& trace, const Diagnosis& diagnosis, const StepGraph& graph, std::vector<HostWork> host_work,
-        std::vector<Phase> phases);
+        std::vector<Phase> phases, bool keeps_edits = false);
 
   const Trace& trace;
   const Diagnosis& diagnosis;
@@ -54,10 +56,15 @@ struct Facts {
   LaunchedWork launched;
   Edit unobserved;   // takes the observer's cost out: every edit of a rule starts from it
   Nanoseconds step;  // the unobserved step, never 0
+  bool keeps_edits;  // for those who try the fixes of several findings together
   bool trains;       // the trace has a backward pass or an optimizer's step; else the program only computes answers
 
   // What a step would take less after the edit; negative when it would take longer.
   Nanoseconds saved_by(const Edit& edit) const;
+  // What the edit changes in the unobserved program, for Finding::edit; null unless edits are kept.
+  std::shared_ptr<const KeptEdit> kept(const Edit& edit) const;
+  // The same where its steps have so many times the samples.
+  std::shared_ptr<const KeptEdit> kept_for_batch(const Edit& edit, int batch) const;
   double percent_of_step(Nanoseconds time) const;
 
   double steps() const { return static_cast<double>(diagnosis.timing.steps.size()); }
@@ -66,11 +73,15 @@ struct Facts {
   // An operator that calls nothing and takes so long that it computes on the host itself: no mere dispatch.
   bool computes_on_host(EventId event) const;
   // What several rules want to know, found out when the first one asks: what torch.compile would do
-  // (models/compile_model.h), the loops over rows (patterns/row_loops.h) and all loops (patterns/call_loops.h), and the
-  // user's own Python without operators (patterns/host_calls.h) and functions that log (patterns/log_calls.h).
+  // (models/compile_model.h), what operators cost on a CPU (models/host_cost.h), the loops over rows
+  // (patterns/row_loops.h) and all loops (patterns/call_loops.h), how batches come into a step
+  // (patterns/data_loading.h), and the user's own Python without operators (patterns/host_calls.h) and functions that
+  // log (patterns/log_calls.h).
   const CompileModel& compile_model() const;
+  const HostCost& host_cost() const;
   const std::vector<RowLoop>& row_loops() const;
   const std::vector<CallLoop>& call_loops() const;
+  const DataLoading& data_loading() const;
   const std::vector<EventId>& user_python() const;
   const std::vector<EventId>& log_calls() const;
   // The device is at work for nearly the whole unobserved step: shortening the host buys nothing.
@@ -78,8 +89,10 @@ struct Facts {
 
  private:
   OnDemand<CompileModel> compile_model_;
+  OnDemand<HostCost> host_cost_;
   OnDemand<std::vector<RowLoop>> row_loops_;
   OnDemand<std::vector<CallLoop>> call_loops_;
+  OnDemand<DataLoading> data_loading_;
   OnDemand<std::vector<EventId>> user_python_;
   OnDemand<std::vector<EventId>> log_calls_;
 };

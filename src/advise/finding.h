@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "analysis/source_line.h"
 #include "base/time.h"
+#include "replay/kept_edit.h"
 #include "trace/trace.h"
 
 namespace telltale {
@@ -68,6 +70,8 @@ inline constexpr auto kFixIds = std::to_array<std::string_view>({"loader_workers
                                                                  "float32",
                                                                  "kv_cache",
                                                                  "overlap_communication",
+                                                                 "raise_power_limit",
+                                                                 "cool_device",
                                                                  "other"});
 
 struct Fix {
@@ -90,12 +94,18 @@ struct Finding {
   std::string title;        // "The GPU waits for the data loader"
   std::string explanation;  // a sentence or two, with its numbers
   Saving saving;
+  // By how much the peak of memory falls with the fix alone; 0 where that is not known or not the point.
+  std::int64_t saving_bytes = 0;
+  // What such a fix costs in time, per step of the unobserved program; nothing where that is not known.
+  std::optional<Nanoseconds> cost;
   Confidence confidence = Confidence::kMedium;
   // The most telling first. A rule may give all it has, of which diagnose() keeps kMaxEvidence.
   std::vector<EventId> evidence;
   // All events that the fix can shorten, calls with what they contain; ascending. Empty where a rule gives it no other:
   // then it is the rule's evidence. The saving is never more than a step takes less without any of them.
   std::vector<EventId> reach;
+  // What the fix does to the steps, where it saves time and somebody wants to try fixes together; else null.
+  std::shared_ptr<const KeptEdit> edit;
   std::optional<SourceLine> source;
   Fix fix;
   std::vector<FindingPart> parts;          // what other rules found that the same change mends, by falling saving
@@ -103,6 +113,9 @@ struct Finding {
 
   static constexpr std::size_t kMaxEvidence = 8;
 };
+
+// How many bytes a fix frees for what it costs: one that costs nothing frees all it does.
+double bytes_for_time(const Finding& finding);
 
 // Or about memory, or trust.
 inline bool is_about_time(const Finding& finding) { return finding.saving.likely > 0; }
@@ -114,7 +127,8 @@ bool is_one_change(std::string_view fix, std::string_view other);
 // Findings that save less than `least` and more than nothing go. One change to the program is one finding: of those
 // about time with one change, the one that saves most stays and has the others as its parts, with their evidence behind
 // its own. A finding names in also_explains the rules of lesser ones with other fixes whose evidence it shares. By
-// falling likely saving; what saves no time comes last, in the order given.
+// falling likely saving; what saves no time comes last: first what saves memory, by bytes for time, then the others in
+// the order given.
 std::vector<Finding> ranked(std::vector<Finding> findings, Nanoseconds least);
 
 }  // namespace telltale

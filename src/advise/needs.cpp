@@ -30,6 +30,7 @@ OptionNames options_for(Need need) {
       {"", "with_modules=True"},
       {"", "with_stack=True"},
       {"", ""},
+      {"", ""},
   }};
   return kOptions[static_cast<std::size_t>(need)];
 }
@@ -59,6 +60,8 @@ bool has(Need need, const Trace& trace, const Diagnosis& diagnosis) {
       return trace.metadata_named(kAskedFor) != nullptr;
     case Need::kSteps:
       return diagnosis.timing.steps.size() >= kStepsNeeded;
+    case Need::kGauges:
+      return diagnosis.energy.has_value();
   }
   return true;
 }
@@ -83,7 +86,7 @@ void add_once(std::vector<Need>& needs, Need need) {
 
 std::string_view name_of(Need need) {
   constexpr std::array<std::string_view, kNeedCount> kNames = {"device",  "shapes",      "stacks", "memory",
-                                                               "modules", "collections", "steps"};
+                                                               "modules", "collections", "steps",  "gauges"};
   return kNames[static_cast<std::size_t>(need)];
 }
 
@@ -97,7 +100,7 @@ Look looked_at(const Trace& trace, const Diagnosis& diagnosis, const std::vector
     for (const Alternatives& any : rule.cannot_do_without) {
       const auto is_there = [&](Need need) { return has(need, trace, diagnosis); };
       if (std::ranges::any_of(any, is_there)) continue;
-      applies &= any.front() != Need::kDevice;
+      applies &= any.front() != Need::kDevice && any.front() != Need::kGauges;
       blind.lacks.push_back(any.front());
     }
     if (!applies) continue;

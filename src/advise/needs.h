@@ -1,8 +1,8 @@
 // What a rule must find in a trace to look at it at all, and which rules could not look at one.
 //
 // Silence of a rule that could not look is no all-clear: every view of a diagnosis says so, and what to record next
-// time, in the words of whoever recorded. A rule about devices does not apply to a trace without one, nor do rules
-// about torch to a program without it: these are not counted.
+// time, in the words of whoever recorded. A rule about devices does not apply to a trace without one, nor does one
+// about gauges without these, nor rules about torch to a program without it: they are not counted.
 //
 // Pure and thread-safe.
 #pragma once
@@ -26,8 +26,9 @@ enum class Need : std::uint8_t {
   kModules,      // calls of modules
   kCollections,  // marks of Python's garbage collections
   kSteps,        // kStepsNeeded of them
+  kGauges,       // of a device: without them, a rule that needs them does not apply
 };
-inline constexpr int kNeedCount = 7;
+inline constexpr int kNeedCount = 8;
 inline constexpr std::size_t kStepsNeeded = 3;  // fewer show no trend
 
 std::string_view name_of(Need need);  // "shapes"

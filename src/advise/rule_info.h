@@ -19,6 +19,7 @@ struct RuleInfo {
   std::string saving = {};                   // how it is computed
   std::string held = {};                     // how the predictions compared with measurements
   std::vector<std::string_view> fixes = {};  // ids of what it may propose
+  bool is_about_memory = false;              // what `telltale memory` asks as well
 };
 
 // All rules, in the order of the documentation. Thread-safe.

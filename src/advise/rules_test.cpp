@@ -51,6 +51,7 @@ TEST(Rules, say_in_words_what_they_cannot_do_without) {
       {Need::kShapes, "hapes"},  {Need::kStacks, "tacks"},
       {Need::kMemory, "emory"},  {Need::kModules, "odules"},
       {Need::kSteps, "or more"}, {Need::kCollections, "marks collections"},
+      {Need::kGauges, "gauges"},
   };
   for (const RuleInfo& info : rule_infos()) {
     const std::string_view first = std::string_view(info.needs).substr(0, info.needs.find_first_of(";."));

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <span>
 
+#include "analysis/backward_elsewhere.h"
 #include "analysis/host_collectives.h"
 #include "analysis/host_timeline.h"
 #include "base/merge_runs.h"
@@ -53,13 +55,17 @@ DeviceId busiest_device(const Trace& trace, Interval window) {
 // Divides the window of one device among classes of work and causes of idleness.
 class Divider {
  public:
-  Divider(const Trace& trace, Interval window, const std::vector<HostWork>& host_work, HostTimeline timeline)
+  // Without classes, only the gaps are of interest.
+  Divider(const Trace& trace, Interval window, const std::vector<HostWork>& host_work, HostTimeline timeline,
+          bool has_classes = true)
       : trace_(trace),
         window_(window),
         host_work_(host_work),
         timeline_(std::move(timeline)),
-        class_of_(trace),
-        collectives_(trace) {}
+        collectives_(trace),
+        backward_(trace) {
+    if (has_classes) class_of_.emplace(trace);
+  }
 
   // In order of start.
   void add_work(EventId event) {
@@ -67,7 +73,7 @@ class Divider {
     const Nanoseconds end = std::min(trace_.events.end(event), window_.end);
     if (start > at_) explain_gap({at_, start}, event);
     if (end <= at_) return;
-    busy_[static_cast<std::size_t>(class_of_(event))] += end - std::max(at_, start);
+    if (class_of_) busy_[static_cast<std::size_t>((*class_of_)(event))] += end - std::max(at_, start);
     at_ = end;
   }
 
@@ -123,10 +129,15 @@ class Divider {
     collectives_.cut(part, event, [&](Interval piece, bool waits) {
       add_gap(piece, waits ? HostWork::kCommunication : work_in(event), event, next);
     });
-    if (work_in(event) == HostWork::kOperators) time_by_operator_[trace_.events.name[event]] += part.length();
+    if (event != kNoEvent && host_work_[event] == HostWork::kOperators)
+      time_by_operator_[trace_.events.name[event]] += part.length();
   }
 
-  HostWork work_in(EventId event) const { return event == kNoEvent ? HostWork::kUnknown : host_work_[event]; }
+  HostWork work_in(EventId event) const {
+    if (event == kNoEvent) return HostWork::kUnknown;
+    const bool is_backward = host_work_[event] == HostWork::kWaiting && backward_.begins_within(event);
+    return is_backward ? HostWork::kOperators : host_work_[event];
+  }
 
   static bool is_refill(HostWork work) {
     return work == HostWork::kPython || work == HostWork::kOperators || work == HostWork::kLaunching ||
@@ -153,8 +164,9 @@ class Divider {
   Interval window_;
   const std::vector<HostWork>& host_work_;
   HostTimeline timeline_;  // no later than the first segment that reaches beyond the gaps so far
-  WorkClassifier class_of_;
+  std::optional<WorkClassifier> class_of_;
   HostCollectives collectives_;
+  BackwardElsewhere backward_;
   Nanoseconds at_ = window_.begin;
   std::array<Nanoseconds, kWorkClassCount> busy_{};
   std::vector<IdleGap> gaps_;
@@ -205,6 +217,15 @@ double StepBreakdown::busy_percent() const { return percent_of(busy_total(), ste
 double StepBreakdown::idle_percent() const { return percent_of(idle_total(), step); }
 
 Nanoseconds StepBreakdown::busy_total() const { return std::accumulate(busy.begin(), busy.end(), Nanoseconds{0}); }
+
+std::vector<IdleGap> idle_gaps(const Trace& trace, DeviceId device, Interval window,
+                               const std::vector<HostWork>& host_work) {
+  Divider divider(trace, window, host_work, HostTimeline(trace, launching_threads(trace, window), window, host_work),
+                  /*has_classes=*/false);
+  for (const EventId event : device_work_in(trace, device, window)) divider.add_work(event);
+  divider.finish();
+  return std::move(divider.gaps());
+}
 
 StepBreakdown step_breakdown(const Trace& trace, const StepTiming& timing, const std::vector<HostWork>& host_work) {
   StepBreakdown breakdown;

@@ -58,6 +58,11 @@ struct StepBreakdown {
 // Pure and thread-safe; linear in events, but for merging the work of several streams by start.
 StepBreakdown step_breakdown(const Trace& trace, const StepTiming& timing, const std::vector<HostWork>& host_work);
 
+// The times within a window in which a device has nothing to do, in order: those of the breakdown, for a window and a
+// device of one's own.
+std::vector<IdleGap> idle_gaps(const Trace& trace, DeviceId device, Interval window,
+                               const std::vector<HostWork>& host_work);
+
 // 0 of nothing.
 double percent_of(Nanoseconds part, Nanoseconds whole);
 

@@ -232,6 +232,25 @@ TEST(StepBreakdown, a_wait_that_finds_the_device_idle_is_not_to_blame_for_what_f
   EXPECT_EQ(idle(breakdown, HostWork::kSync), 3);
 }
 
+// The device is busy until 100. Autograd's thread works from 105 to 110, and the thread that waits for it until 120.
+TEST(StepBreakdown, a_wait_for_autograds_thread_is_the_hosts_side_of_operators) {
+  for (const bool is_backward : {true, false}) {
+    Program program;
+    program.call("<waits for lock>", 20, 120, Kind::kPython);
+    const auto op = program.sketch.op(program.sketch.thread("pt_autograd_0"), "MmBackward0", 105, 110);
+    program.launch(120, 125, 130, 200);
+    Trace trace = program.sketch.build();
+    if (is_backward) {
+      OperatorInfo info;
+      info.forward_thread = 1;
+      trace.operators.append(program.sketch.id(op), info);
+    }
+    const StepBreakdown breakdown = breakdown_of(trace, timing_of({10, 200}));
+    EXPECT_EQ(idle(breakdown, HostWork::kWaiting), is_backward ? 0 : 20);
+    EXPECT_EQ(idle(breakdown, HostWork::kOperators), is_backward ? 20 : 0);
+  }
+}
+
 TEST(StepBreakdown, two_waits_in_one_gap_each_answer_for_their_own_time) {
   Program program;
   const auto first = program.call("cudaStreamSynchronize", 20, 102);

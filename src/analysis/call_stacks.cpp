@@ -82,10 +82,18 @@ constexpr int kMaxForwardSteps = 4;
 CallStacks::CallStacks(const Trace& trace, std::size_t depth) : trace_(trace), depth_(depth), stacks_(1) {}
 
 StackId CallStacks::of(EventId event) {
-  if (is_on_device(trace_.events.kind[event])) {
-    event = trace_.events.cause[event];
-    if (event == kNoEvent) return kNoStack;
+  if (!is_on_device(trace_.events.kind[event])) return stack_around(event);
+  const GraphOrigin* const origin = trace_.graph_origins.empty() ? nullptr : trace_.graph_origins.find(event);
+  if (origin != nullptr) {
+    const StackId captured = stack_around(origin->captured_in);
+    if (captured != kNoStack) return captured;
+    if (origin->call_stack != kEmptyString) return stack_of_text(trace_.strings[origin->call_stack]);
   }
+  return stack_around(trace_.events.cause[event]);
+}
+
+StackId CallStacks::stack_around(EventId event) {
+  if (event == kNoEvent) return kNoStack;
   if (around_.empty()) look_around();
   for (int step = 0; step < kMaxForwardSteps && event != kNoEvent; ++step) {
     const Around& around = around_[event];

@@ -41,9 +41,9 @@ inline constexpr StackId kNoStack = 0;
 // The Python frames from which events were called, innermost first.
 //
 // An event that runs where no Python does (autograd's threads) has the stack of the forward operator that it belongs
-// to; device work has the stack of its launch. Calls tell where their functions are defined: where an operator's own
-// stack tells the lines that were executing, frames have those. Equal stacks have equal ids. Remembers what it has
-// looked up; the trace must outlive it.
+// to; device work has the stack of its launch, that of a CUDA graph the one at which it was captured. Calls tell where
+// their functions are defined: where an operator's own stack tells the lines that were executing, frames have those.
+// Equal stacks have equal ids. Remembers what it has looked up; the trace must outlive it.
 class CallStacks {
  public:
   // Only the innermost `depth` frames count.
@@ -60,6 +60,7 @@ class CallStacks {
     StringId text = kEmptyString;  // that of the innermost operator with a stack as text, up to the frame
   };
   void look_around();
+  StackId stack_around(EventId event);
   StackId stack_of_frame(EventId frame);
   StackId stack_of_text(std::string_view text);
   StackId stack_with_lines(EventId frame, std::string_view text);

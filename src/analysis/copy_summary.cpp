@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "analysis/host_work.h"
+#include "analysis/api_calls.h"
 #include "base/merge_runs.h"
 #include "trace/side_table.h"
 
@@ -106,9 +106,8 @@ EventId wait_behind(const Trace& trace, EventId call) {
 void measure_blocking(const Trace& trace, EventId launch, CopyCall& call) {
   const Events& events = trace.events;
   // A graph's launch makes copies too, and stands for much else.
-  const bool makes_one_copy =
-      is_api_call(events.kind[launch]) && trace.name(launch).find("Memcpy") != std::string_view::npos;
-  if (!makes_one_copy) return;
+  const ApiCall made_by = is_api_call(events.kind[launch]) ? api_call_named(trace.name(launch)) : ApiCall::kOther;
+  if (made_by != ApiCall::kCopy && made_by != ApiCall::kWaitingCopy) return;
   call.wait = wait_behind(trace, launch);
   call.host_blocked = std::max<Nanoseconds>(0, events.duration[launch] - kEnqueueCost) +
                       (call.wait == kNoEvent ? 0 : events.duration[call.wait]);

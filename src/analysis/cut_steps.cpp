@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/host_work.h"
+#include "analysis/api_calls.h"
 #include "analysis/names_where.h"
 
 namespace telltale {

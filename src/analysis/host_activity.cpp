@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
@@ -38,6 +39,12 @@ ThreadActivity activity_of(const Trace& trace, TrackId track, Interval window, c
   return activity;
 }
 
+// What a recorder took for itself stands on a track like a thread's, and is none.
+bool is_of_recorder(const Trace& trace, const Track& track) {
+  const auto kinds = std::span(trace.events.kind).subspan(track.first_event, track.event_count);
+  return std::ranges::all_of(kinds, [](Kind kind) { return kind == Kind::kOverhead; });
+}
+
 }  // namespace
 
 HostActivity host_activity(const Trace& trace, Interval window) {
@@ -45,7 +52,7 @@ HostActivity host_activity(const Trace& trace, Interval window) {
   host.window_ns = window.length();
   const std::vector<bool> is_step = step_marks(trace);
   for (TrackId track = 0; track < trace.tracks.size(); ++track) {
-    if (trace.tracks[track].kind != TrackKind::kThread) continue;
+    if (trace.tracks[track].kind != TrackKind::kThread || is_of_recorder(trace, trace.tracks[track])) continue;
     ThreadActivity activity = activity_of(trace, track, window, is_step);
     if (!activity.scopes.empty()) host.threads.push_back(std::move(activity));
   }

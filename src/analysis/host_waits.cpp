@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "analysis/backward_elsewhere.h"
 #include "analysis/breakdown.h"
 #include "analysis/host_collectives.h"
 #include "analysis/host_timeline.h"
@@ -46,9 +47,10 @@ std::vector<HostWait> host_waits(const Trace& trace, const StepTiming& timing, c
       (is_communication ? time.for_ranks : time.other) += piece.length();
     });
   }
+  const BackwardElsewhere backward(trace);
   std::map<Place, HostWait> by_place;
   for (const auto& [call, time] : time_by_call) {
-    if (time.for_ranks > time.other) continue;
+    if (time.for_ranks > time.other || backward.begins_within(call)) continue;
     const WaitFor what = waited_for(trace, call);
     std::optional<SourceLine> source = source_line(trace, call);
     HostWait& wait = by_place[place_of(what, source)];

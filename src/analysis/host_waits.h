@@ -1,5 +1,6 @@
 // What the steps wait for on the host: which lines, for what and how long. Waits for the device are sync points, those
-// for the data loader are loading, and those for other ranks communication: none of them is here.
+// for the data loader are loading, those for other ranks communication, and those for autograd's threads the backward
+// pass: none of them is here.
 //
 // Pure and thread-safe; linear in the events of the threads that the breakdown divides.
 #pragma once

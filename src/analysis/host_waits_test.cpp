@@ -56,6 +56,30 @@ TEST(HostWaits, a_wait_that_is_made_of_waits_counts_once) {
   EXPECT_EQ(waits[0].calls.size(), 2);
 }
 
+TEST(HostWaits, those_for_the_backward_pass_on_another_thread_are_none) {
+  ProgramSketch program;
+  std::vector<TraceSketch::Handle> passes;
+  TraceSketch& sketch = program.sketch();
+  const TrackId autograd = sketch.thread("pt_autograd_0");
+  for (int step = 0; step < 2; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "train.py(33): main");
+    program.run(Kind::kOperator, "aten::mm", 4 * kMillisecond);
+    const Nanoseconds begin = program.now();
+    program.run(Kind::kPython, "<waits for lock>", 3 * kMillisecond);
+    passes.push_back(sketch.op(autograd, "MmBackward0", begin + 1, begin + kMillisecond));
+    program.run(Kind::kPython, "<waits for lock>", 1 * kMillisecond);
+    program.close();
+  }
+  Trace trace = program.build();
+  OperatorInfo info;
+  info.forward_thread = 1;
+  for (const TraceSketch::Handle pass : passes) trace.operators.append(sketch.id(pass), info);
+  const std::vector<HostWait> waits = waits_of(trace);
+  ASSERT_EQ(waits.size(), 1);
+  EXPECT_EQ(waits[0].ns, 1 * kMillisecond);
+}
+
 TEST(HostWaits, the_loaders_own_are_loading) {
   ProgramSketch program;
   for (int step = 0; step < 2; ++step) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "analysis/api_calls.h"
 #include "analysis/wait_names.h"
 
 namespace telltale {
@@ -41,53 +42,21 @@ constexpr auto kCompilerParts = std::to_array<std::string_view>({
     "cuLibraryLoad",
     "hipModuleLoad",
 });
-// Calls of CUDA and HIP are named alike; "aclrt" is Ascend's runtime, "ze" Intel's Level Zero, "ur" and "pi" SYCL's.
-constexpr auto kWaitParts = std::to_array<std::string_view>({"Synchronize", "StreamWaitValue", "QueueFinish"});
-constexpr auto kWaits = std::to_array<std::string_view>({
-    "cudaMemcpy",
-    "cudaMemcpy2D",
-    "hipMemcpy",
-    "hipMemcpy2D",
-    "hipMemcpyWithStream",
-    "hipMemcpyDtoH",
-    "hipMemcpyHtoD",
-    "aclrtMemcpy",
-    "urEventWait",
-    "piEventsWait",
-});
-constexpr auto kCopyParts = std::to_array<std::string_view>({"Memcpy", "MemoryCopy"});
-constexpr auto kAllocatorParts = std::to_array<std::string_view>({
-    "cudaMalloc",
-    "cudaFree",
-    "cudaHostAlloc",
-    "cudaHostRegister",
-    "cuMem",
-    "hipMalloc",
-    "hipFree",
-    "hipHostMalloc",
-    "hipHostFree",
-    "hipExtMalloc",
-    "hipMem",
-    "aclrtMalloc",
-    "aclrtFree",
-    "zeMemAlloc",
-    "zeMemFree",
-});
-// "submit_for_execution" is MTIA's; Ascend's operators, "aclnnMatmul", are told apart below.
-constexpr auto kLaunchParts =
-    std::to_array<std::string_view>({"Launch", "Memset", "MemoryFill", "aclopExecute", "submit_for_execution"});
-
-// "AscendCL@aclrtMemcpy" names the layer before the call.
-std::string_view without_layer(std::string_view api_call) { return api_call.substr(api_call.find('@') + 1); }
-
 // By a call's name alone, whatever it stands in.
 HostWork work_of_api_call(std::string_view name) {
-  if (is_waiting_call(name)) return HostWork::kSync;
-  if (contains_any(name, kCompilerParts)) return HostWork::kCompilation;
-  if (contains_any(name, kCopyParts)) return HostWork::kCopies;
-  if (name.contains("Memset")) return HostWork::kLaunching;
-  if (name != "cudaFuncGetAttributes" && contains_any(name, kAllocatorParts)) return HostWork::kAllocator;
-  return HostWork::kLaunching;
+  const ApiCall call = api_call_named(name);
+  if (is_about_memory(call)) return HostWork::kAllocator;
+  switch (call) {
+    case ApiCall::kWait:
+    case ApiCall::kWaitingCopy:
+      return HostWork::kSync;
+    case ApiCall::kLoading:
+      return HostWork::kCompilation;
+    case ApiCall::kCopy:
+      return HostWork::kCopies;
+    default:
+      return HostWork::kLaunching;
+  }
 }
 
 // What covers everything within it; kUnknown for all other names.
@@ -144,24 +113,17 @@ std::string_view name_of(HostWork work) {
   return kNames[static_cast<std::size_t>(work)];
 }
 
-bool is_waiting_call(std::string_view api_call) {
-  return contains_any(api_call, kWaitParts) || std::ranges::find(kWaits, without_layer(api_call)) != kWaits.end();
-}
-
-bool is_launching_call(std::string_view api_call) {
-  const std::string_view call = without_layer(api_call);
-  const bool is_ascend_operator = call.starts_with("aclnn") && !call.ends_with("GetWorkspaceSize");
-  return is_ascend_operator || contains_any(call, kLaunchParts) || contains_any(call, kCopyParts);
-}
-
 std::vector<HostWork> host_work_by_event(const Trace& trace) {
   const Events& events = trace.events;
   std::vector<std::optional<NameWork>> by_name(trace.strings.size());
   std::vector<HostWork> work(events.size(), HostWork::kUnknown);
   const HostWork of_scope = uses_framework(trace) ? HostWork::kPython : HostWork::kScopes;
+  std::vector<bool> is_of_recorder(events.size());
   for (EventId event = 0; event < events.size(); ++event) {
     if (is_on_device(events.kind[event])) continue;
     const EventId parent = events.parent[event];
+    is_of_recorder[event] = events.kind[event] == Kind::kOverhead || (parent != kNoEvent && is_of_recorder[parent]);
+    if (is_of_recorder[event]) continue;
     if (parent != kNoEvent && covers(work[parent])) {
       work[event] = work[parent];
       continue;

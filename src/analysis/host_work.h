@@ -30,17 +30,13 @@ inline constexpr int kHostWorkCount = static_cast<int>(HostWork::kUnknown) + 1;
 std::string_view name_of(HostWork work);
 
 // The work of every event's own time, by event; kUnknown for events that are not on a host thread. Data loading,
-// compilation, garbage collection and waits cover everything that is called within them. No event is communication as a
+// compilation, garbage collection and waits cover everything that is called within them. What a recorder does for
+// itself (overhead) is no work of the program, and stays kUnknown with all within. No event is communication as a
 // whole: where a thread waits for a collective, it is a part of an event's time, which the breakdown tells apart.
 //
 // Pure and thread-safe; linear in events and distinct names.
 std::vector<HostWork> host_work_by_event(const Trace& trace);
 
-// Calls that return only when the device has done what it was given: cudaDeviceSynchronize, cudaMemcpy. A call of
-// cudaMemcpyAsync waits too when the memory is pageable, which its name does not tell.
-bool is_waiting_call(std::string_view api_call);
-// Calls that hand work to the device: cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch, cudaMemcpyAsync.
-bool is_launching_call(std::string_view api_call);
 // What a compiler does: torch.compile's or Triton's. Loading what was compiled is none of it.
 bool is_compiling(std::string_view name);
 

@@ -110,28 +110,20 @@ TEST(HostWork, running_what_was_compiled_is_no_compilation) {
   EXPECT_EQ(work_of(Kind::kAnnotation, "## Call CompiledFxGraph fabc ##"), HostWork::kPython);
 }
 
-TEST(HostWork, of_a_trace_without_events_is_empty) { EXPECT_TRUE(host_work_by_event(TraceSketch().build()).empty()); }
-
-TEST(HostWork, calls_that_wait_and_calls_that_launch_are_told_apart) {
-  for (const std::string_view name : {"cudaDeviceSynchronize", "cudaEventSynchronize", "cuCtxSynchronize",
-                                      "hipStreamSynchronize", "cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream",
-                                      "hipDeviceSynchronize", "hipEventSynchronize", "AscendCL@aclrtSynchronizeStream",
-                                      "AscendCL@aclrtMemcpy", "zeEventHostSynchronize", "urQueueFinish", "urEventWait"})
-    EXPECT_TRUE(is_waiting_call(name)) << name;
-  for (const std::string_view name :
-       {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamWaitEvent", "cudaEventRecord", "hipMemcpyAsync",
-        "hipStreamWaitEvent", "AscendCL@aclrtMemcpyAsync", "urEnqueueEventsWait"})
-    EXPECT_FALSE(is_waiting_call(name)) << name;
-  for (const std::string_view name :
-       {"cudaLaunchKernel", "cuLaunchKernelEx", "cudaGraphLaunch", "cudaMemcpyAsync", "cudaMemsetAsync",
-        "hipLaunchKernel", "cudaLaunchCooperativeKernel", "hipModuleLaunchKernel", "hipExtModuleLaunchKernel",
-        "hipGraphLaunch", "hipMemsetAsync", "AscendCL@aclnnMatmul", "urEnqueueKernelLaunch",
-        "runFunction - job_prep_and_submit_for_execution"})
-    EXPECT_TRUE(is_launching_call(name)) << name;
-  for (const std::string_view name : {"cudaStreamSynchronize", "cudaMalloc", "cudaEventRecord", "hipModuleLoadData",
-                                      "AscendCL@aclnnMatmulGetWorkspaceSize"})
-    EXPECT_FALSE(is_launching_call(name)) << name;
+TEST(HostWork, what_a_recorder_does_for_itself_is_none) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  const auto op = sketch.op(main, "aten::add", 0, 100);
+  const auto start = sketch.event(main, Kind::kOverhead, "CUPTI start", 10, 50);
+  const auto inside = sketch.event(main, Kind::kRuntime, "cudaDeviceSynchronize", 20, 40);
+  const Trace trace = sketch.build();
+  const std::vector<HostWork> work = host_work_by_event(trace);
+  EXPECT_EQ(work[sketch.id(op)], HostWork::kOperators);
+  EXPECT_EQ(work[sketch.id(start)], HostWork::kUnknown);
+  EXPECT_EQ(work[sketch.id(inside)], HostWork::kUnknown);
 }
+
+TEST(HostWork, of_a_trace_without_events_is_empty) { EXPECT_TRUE(host_work_by_event(TraceSketch().build()).empty()); }
 
 TEST(HostWork, every_sort_has_a_name_of_its_own) {
   std::set<std::string_view> names;

@@ -81,7 +81,8 @@ class CallCollector {
     call.event = event;
     call.op = trace_.operator_of(event);
     call.work = class_of_(event);
-    const OperatorInputs* const inputs = inputs_of(call.op);
+    described_by_.push_back(trace_.operator_at(trace_.origin_of(event)));
+    const OperatorInputs* const inputs = inputs_of(described_by_.back());
     call.traits = traits(trace_.events.name[event], inputs == nullptr ? kEmptyString : inputs->types);
     if (const CopyInfo* copy = copies_.find(event); copy != nullptr && copy->bytes >= 0) set_copy(call, *copy);
     calls_.push_back(call);
@@ -132,14 +133,18 @@ class CallCollector {
   void share_out_work() {
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < calls_.size(); ++i)
-      if (trace_.events.kind[calls_[i].event] == Kind::kKernel && inputs_of(calls_[i].op) != nullptr)
+      if (trace_.events.kind[calls_[i].event] == Kind::kKernel && inputs_of(described_by_[i]) != nullptr)
         order.push_back(i);
-    std::stable_sort(order.begin(), order.end(),
-                     [this](std::uint32_t a, std::uint32_t b) { return calls_[a].op < calls_[b].op; });
+    // What an operator captured into a graph runs once for each launch of that graph.
+    const auto run_of = [this](std::uint32_t i) {
+      const bool is_captured = calls_[i].op != described_by_[i];
+      return std::pair(described_by_[i], is_captured ? trace_.events.cause[calls_[i].event] : kNoEvent);
+    };
+    std::ranges::stable_sort(order, {}, run_of);
     for (auto first = order.begin(); first != order.end();) {
-      const EventId op = calls_[*first].op;
-      const auto last = std::find_if(first, order.end(), [&](std::uint32_t i) { return calls_[i].op != op; });
-      share_out_among(std::span(first, last), work_of(op));
+      const auto run = run_of(*first);
+      const auto last = std::find_if(first, order.end(), [&](std::uint32_t i) { return run_of(i) != run; });
+      share_out_among(std::span(first, last), work_of(run.first));
       first = last;
     }
   }
@@ -177,6 +182,8 @@ class CallCollector {
   std::unordered_map<std::uint64_t, KernelTraits> traits_;  // by name and types
   std::unordered_map<std::uint64_t, OperatorWork> work_;    // by name and inputs
   std::vector<DeviceCall> calls_;
+  std::vector<EventId>
+      described_by_;  // by call: the operator whose shapes tell of it, the one that captured it or `op`
 };
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }

@@ -6,6 +6,7 @@
 #include "analysis/call_groups.h"
 #include "analysis/call_tree.h"
 #include "analysis/operator_work.h"
+#include "analysis/torch_launches.h"
 #include "analysis/torch_memory.h"
 
 namespace telltale {
@@ -36,6 +37,7 @@ constexpr std::uint32_t kNoSource = UINT32_MAX, kManySources = UINT32_MAX - 1;
 struct Sums {
   std::int64_t calls = 0;
   Nanoseconds first_start = INT64_MAX;
+  EventId longest = kNoEvent;
   Nanoseconds self_cpu = 0, cpu = 0, cpu_once = 0;
   Nanoseconds self_device = 0, device = 0;
   MemoryChange memory, self_memory;
@@ -83,12 +85,17 @@ class Counting {
     if (row >= sums_.size()) sums_.resize(row + 1);
     return row;
   }
+  void note_call(EventId event, Sums& sums) const {
+    const Events& events = trace_.events;
+    sums.first_start = std::min(sums.first_start, events.start[event]);
+    if (sums.longest == kNoEvent || events.duration[event] > events.duration[sums.longest]) sums.longest = event;
+  }
   bool is_chosen(EventId event) const { return !steps_ || steps_->accepts(event); }
 
   void count_calls(const Layer& layer, const CallTree& tree, std::vector<std::uint32_t>& rows);
   void count_launches(const Layer& layer, const CallTree& tree, const std::vector<std::uint32_t>& rows);
-  // The innermost call of a kind that an event is, or is inside of.
-  std::vector<EventId> innermost(const CallTree& tree, Kind kind) const;
+  void count_captured_work(const Layer& layer, const CallTree& tree, auto call_at);
+  EventId captured_in(EventId event) const;  // where captures count; else kNoEvent
   void count_flops_of(EventId event, Sums& sums);
   void note_source_of(EventId event, Sums& sums);
   std::optional<SourceLine> described_source(std::uint32_t source) const;
@@ -141,7 +148,7 @@ void Counting::count_calls(const Layer& layer, const CallTree& tree, std::vector
       const std::uint32_t row = rows[event] = row_of(event);
       Sums& sums = sums_[row];
       ++sums.calls;
-      sums.first_start = std::min(sums.first_start, events.start[event]);
+      note_call(event, sums);
       sums.self_cpu += duration;
       sums.cpu += duration;
       add(sums.memory, change);
@@ -190,24 +197,18 @@ std::optional<SourceLine> Counting::described_source(std::uint32_t source) const
 // Device time goes to the call that launched it and to all calls around that one.
 void Counting::count_launches(const Layer& layer, const CallTree& tree, const std::vector<std::uint32_t>& rows) {
   const Events& events = trace_.events;
-  std::vector<EventId> operators, annotations;
-  if (layer.as_torch) {
-    operators = innermost(tree, Kind::kOperator);
-    annotations = innermost(tree, Kind::kAnnotation);
-  }
-  const auto launching_call = [&](EventId device_event) {
-    const EventId cause = events.cause[device_event];
+  std::optional<TorchLaunches> as_torch;
+  if (layer.as_torch) as_torch.emplace(trace_, tree, options_.annotations_launch);
+  // The call that something was launched or captured in.
+  const auto call_at = [&](EventId cause) {
     if (cause == kNoEvent) return kNoEvent;
-    if (!layer.as_torch) return tree.is_call[cause] ? cause : tree.parent[cause];
-    if (operators[cause] != kNoEvent) return operators[cause];
-    // A launch outside any operator may still name the one it belongs to; failing that, an annotation around it.
-    const EventId named = is_api_call(events.kind[cause]) ? events.cause[cause] : kNoEvent;
-    return named != kNoEvent && tree.is_call[named] ? named : annotations[cause];
+    if (as_torch) return as_torch->call_around(cause);
+    return tree.is_call[cause] ? cause : tree.parent[cause];
   };
   std::vector<Nanoseconds> launched(events.size(), 0);
   for (EventId event = 0; event < events.size(); ++event) {
-    if (!is_device_work(events.kind[event])) continue;
-    const EventId call = launching_call(event);
+    if (!is_device_work(events.kind[event]) || captured_in(event) != kNoEvent) continue;
+    const EventId call = call_at(events.cause[event]);
     if (call == kNoEvent) continue;
     launched[call] += events.duration[event];
     if (rows[call] != kNoRow) sums_[rows[call]].self_device += events.duration[event];
@@ -217,17 +218,41 @@ void Counting::count_launches(const Layer& layer, const CallTree& tree, const st
     if (rows[event] != kNoRow && !tree.is_folded[event]) sums_[rows[event]].device += launched[event];
     if (tree.parent[event] != kNoEvent) launched[tree.parent[event]] += launched[event];
   }
+  count_captured_work(layer, tree, call_at);
 }
 
-std::vector<EventId> Counting::innermost(const CallTree& tree, Kind kind) const {
-  std::vector<EventId> found(trace_.events.size(), kNoEvent);
-  for (EventId event = 0; event < found.size(); ++event) {
-    if (tree.is_call[event] && trace_.events.kind[event] == kind)
-      found[event] = event;
-    else if (tree.parent[event] != kNoEvent)
-      found[event] = found[tree.parent[event]];
+// Of graphs that the chosen steps launched, whenever they were captured: calls of that time have rows even where they
+// are not counted themselves.
+void Counting::count_captured_work(const Layer& layer, const CallTree& tree, auto call_at) {
+  if (!options_.counts_captures || trace_.graph_origins.empty()) return;
+  const Events& events = trace_.events;
+  std::vector<Nanoseconds> captured(events.size(), 0);
+  const auto row_at = [&](EventId call) -> Sums* {
+    if (!layer.counted.contains(events.kind[call])) return nullptr;
+    Sums& sums = sums_[row_of(call)];
+    note_call(call, sums);
+    return &sums;
+  };
+  for (std::size_t i = 0; i < trace_.graph_origins.size(); ++i) {
+    const EventId event = trace_.graph_origins.event(i);
+    if (!is_device_work(events.kind[event]) || captured_in(event) == kNoEvent || !is_chosen(event)) continue;
+    const EventId call = call_at(captured_in(event));
+    if (call == kNoEvent) continue;
+    captured[call] += events.duration[event];
+    if (Sums* const sums = row_at(call)) sums->self_device += events.duration[event];
   }
-  return found;
+  for (EventId event = static_cast<EventId>(events.size()); event-- > 0;) {
+    if (captured[event] == 0) continue;
+    Sums* const sums = tree.is_folded[event] ? nullptr : row_at(event);
+    if (sums != nullptr) sums->device += captured[event];
+    if (tree.parent[event] != kNoEvent) captured[tree.parent[event]] += captured[event];
+  }
+}
+
+EventId Counting::captured_in(EventId event) const {
+  const bool may_be = options_.counts_captures && !trace_.graph_origins.empty();
+  const GraphOrigin* const origin = may_be ? trace_.graph_origins.find(event) : nullptr;
+  return origin == nullptr ? kNoEvent : origin->captured_in;
 }
 
 void Counting::count_device() {
@@ -238,7 +263,7 @@ void Counting::count_device() {
     if (!options_.kinds.contains(events.kind[event])) continue;
     Sums& sums = sums_[row_of(event)];
     ++sums.calls;
-    sums.first_start = std::min(sums.first_start, events.start[event]);
+    note_call(event, sums);
     sums.self_device += events.duration[event];
     sums.device += events.duration[event];
   }
@@ -251,7 +276,7 @@ void Counting::count_the_rest() {
     if (!kUntimedKinds.contains(kind) || !options_.kinds.contains(kind) || !is_chosen(event)) continue;
     Sums& sums = sums_[row_of(event)];
     ++sums.calls;
-    sums.first_start = std::min(sums.first_start, trace_.events.start[event]);
+    note_call(event, sums);
   }
 }
 
@@ -270,6 +295,7 @@ KeyAverages Counting::result() const {
     row.calls = sums.calls;
     row.is_sampled = trace_.recorded.sampled && row.kind == Kind::kPython;
     row.first_start = sums.first_start;
+    row.example = sums.longest;
     const bool is_host = !is_on_device(row.kind) && !kUntimedKinds.contains(row.kind);
     if (is_host) {
       row.self_cpu_ns = sums.self_cpu;

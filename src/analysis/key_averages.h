@@ -29,6 +29,11 @@ struct KeyAveragesOptions {
   Grouping grouping = Grouping::kName;
   std::size_t stack_depth = 5;     // how many frames tell stacks apart
   std::optional<StepRange> steps;  // only what these steps called; device work counts where it was launched
+  // Work of a CUDA graph counts for what captured it, where that was recorded; torch counts it for what launched the
+  // graph.
+  bool counts_captures = false;
+  // Work that is launched outside all operators counts for the annotation around the launch; torch counts it for none.
+  bool annotations_launch = true;
 };
 
 // A row. What the trace cannot say is absent: host times of device work, memory that was not recorded, and so on.
@@ -38,6 +43,7 @@ struct KeyAverage {
   std::int64_t calls = 0;
   bool is_sampled = false;                    // Python calls that were seen by samples: nobody counted them
   Nanoseconds first_start = 0;                // of these calls
+  EventId example = kNoEvent;                 // the longest of them
   std::optional<Nanoseconds> self_cpu_ns;     // without the calls inside
   std::optional<Nanoseconds> cpu_ns;          // with the calls inside
   std::optional<Nanoseconds> cpu_once_ns;     // each nanosecond of a thread once, however calls nest

@@ -94,15 +94,23 @@ std::vector<LaunchQueue::Point> thinned(const std::vector<LaunchQueue::Point>& p
   return kept;
 }
 
-}  // namespace
-
-LaunchQueue launch_queue(const Trace& trace, const StepTiming& timing, DeviceId device) {
+Waits waits_of(const Trace& trace, Interval window, DeviceId device) {
   Waits waits;
   for (const Track& track : trace.tracks)
-    if (track.kind == TrackKind::kStream && track.device == device) add_stream(trace, track, timing.window, waits);
+    if (track.kind == TrackKind::kStream && track.device == device) add_stream(trace, track, window, waits);
   merge_runs(std::span(waits.from), std::less<>{});
   merge_runs(std::span(waits.to), std::less<>{});
+  return waits;
+}
 
+}  // namespace
+
+std::vector<LaunchQueue::Point> queue_depths(const Trace& trace, Interval window, DeviceId device) {
+  return depths_of(waits_of(trace, window, device), window);
+}
+
+LaunchQueue launch_queue(const Trace& trace, const StepTiming& timing, DeviceId device) {
+  Waits waits = waits_of(trace, timing.window, device);
   LaunchQueue queue;
   queue.points = depths_of(waits, timing.window);
   measure(queue, timing.window);

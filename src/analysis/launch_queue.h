@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/step_timing.h"
+#include "base/intervals.h"
 #include "trace/trace.h"
 
 namespace telltale {
@@ -24,6 +25,9 @@ struct LaunchQueue {
   Nanoseconds launch_latency =
       0;  // median from a call's start to its kernel's, where the stream had nothing else to do
 };
+
+// The depth at all times within the window at which it changes, and at its begin.
+std::vector<LaunchQueue::Point> queue_depths(const Trace& trace, Interval window, DeviceId device);
 
 LaunchQueue launch_queue(const Trace& trace, const StepTiming& timing, DeviceId device);
 

@@ -31,6 +31,7 @@ std::size_t unsettled_steps(const UnrecordedStretch& stretch) {
 std::array<Times, kUnrecordedCount> steps_by_when(const Trace& trace) {
   std::array<Times, kUnrecordedCount> times;
   for (const UnrecordedStretch& stretch : unrecorded_steps(trace)) {
+    if (stretch.is_of_host_alone) continue;
     Times took = stretch.took;
     const std::size_t unsettled = std::min(unsettled_steps(stretch), took.size());
     took.erase(took.begin(), took.begin() + static_cast<std::ptrdiff_t>(unsettled));

@@ -6,51 +6,18 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analysis/api_calls.h"
+#include "analysis/robust_statistics.h"
+
 namespace telltale {
 namespace {
 
 constexpr std::size_t kCurveBuckets = 1000;  // two points each
-constexpr std::size_t kMostStepsCompared = 256;
 
 Interval span_of(const std::vector<StepSpan>& steps) { return {steps.front().host.begin, steps.back().host.end}; }
 
-// The device's memory after each of its events, and before the first one.
-struct Levels {
-  std::vector<MemoryPoint> points;
-  std::int64_t allocated_before = 0, reserved_before = 0;
-};
-
-// From the rows of its events.
-Levels levels_of(const Trace& trace, const std::vector<std::size_t>& rows) {
-  const MemoryEvents& memory = trace.memory;
-  Levels levels;
-  bool has_totals = false;
-  MemoryPoint now;
-  for (const std::size_t row : rows) {
-    now.time = memory.time[row];
-    now.allocated += memory.bytes[row];
-    if (memory.total_allocated[row] >= 0) {
-      has_totals = true;
-      now.allocated = memory.total_allocated[row];
-    }
-    if (memory.total_reserved[row] >= 0) now.reserved = memory.total_reserved[row];
-    if (levels.points.empty()) {
-      levels.allocated_before = now.allocated - memory.bytes[row];
-      levels.reserved_before = now.reserved;
-    }
-    levels.points.push_back(now);
-  }
-  if (has_totals) return levels;
-  // Added up from nothing, the sum falls below zero where memory is freed that was allocated before the trace.
-  std::int64_t least = 0;
-  for (const MemoryPoint& point : levels.points) least = std::min(least, point.allocated);
-  levels.allocated_before -= least;
-  for (MemoryPoint& point : levels.points) point.allocated -= least;
-  return levels;
-}
-
 // The points within the span, after one at its begin that says what was there already.
-std::vector<MemoryPoint> points_within(const Levels& levels, Interval span) {
+std::vector<MemoryPoint> points_within(const MemoryLevels& levels, Interval span) {
   const auto first = std::ranges::lower_bound(levels.points, span.begin, {}, &MemoryPoint::time);
   const auto last = std::ranges::upper_bound(levels.points, span.end, {}, &MemoryPoint::time);
   const bool is_first = first == levels.points.begin();
@@ -88,21 +55,6 @@ Extremes extremes_of(const std::vector<StepSpan>& steps, const std::vector<Memor
   return extremes;
 }
 
-// The median of the slopes between any two values, which a single odd step does not bend. Of many values, some evenly
-// spaced ones stand for all.
-std::optional<double> theil_sen_slope(const std::vector<std::int64_t>& values) {
-  if (values.size() < 3) return {};
-  const std::size_t stride = (values.size() + kMostStepsCompared - 1) / kMostStepsCompared;
-  std::vector<double> slopes;
-  for (std::size_t i = 0; i < values.size(); i += stride)
-    for (std::size_t j = i + stride; j < values.size(); j += stride)
-      slopes.push_back(static_cast<double>(values[j] - values[i]) / static_cast<double>(j - i));
-  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
-  std::nth_element(slopes.begin(), middle, slopes.end());
-  if (slopes.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(slopes.begin(), middle)) / 2;
-}
-
 // The highest and the last point of each of equally long stretches, in order.
 std::vector<MemoryPoint> thinned(const std::vector<MemoryPoint>& points, Interval span) {
   if (points.size() <= 2 * kCurveBuckets) return points;
@@ -124,20 +76,6 @@ std::vector<MemoryPoint> thinned(const std::vector<MemoryPoint>& points, Interva
 // aten::empty makes memory for whoever calls it.
 bool only_makes_memory(std::string_view name) {
   return name.starts_with("aten::empty") || name.starts_with("aten::resize");
-}
-
-// The innermost operator or annotation around an allocation that wants the memory for itself; where there is none, the
-// innermost event.
-EventId maker_of(const Trace& trace, EventId innermost) {
-  EventId maker = kNoEvent;
-  for (EventId at = innermost; at != kNoEvent; at = trace.events.parent[at]) {
-    const Kind kind = trace.events.kind[at];
-    if (kind == Kind::kAnnotation && maker == kNoEvent) return at;
-    if (kind != Kind::kOperator) continue;
-    maker = at;
-    if (!only_makes_memory(trace.name(at))) break;
-  }
-  return maker == kNoEvent ? innermost : maker;
 }
 
 using LiveBlocks = std::unordered_map<std::uint64_t, std::size_t>;  // the row of the allocation, by address
@@ -205,39 +143,24 @@ std::vector<Survivor> survivors_of(const Trace& trace, const StepTiming& timing,
   return survivors;
 }
 
-enum class AllocatorCall : std::uint8_t { kNone, kAllocation, kFree, kOther };
-
-template <typename... Prefixes>
-bool starts_with_any(std::string_view name, Prefixes... prefixes) {
-  return (name.starts_with(prefixes) || ...);
-}
-
+bool is_allocation(ApiCall call) { return call == ApiCall::kAllocation || call == ApiCall::kOrderedAllocation; }
+bool is_free(ApiCall call) { return call == ApiCall::kFree || call == ApiCall::kOrderedFree; }
 // Calls that fetch memory from the device's driver or give it back; those for pinned memory of the host are none.
-AllocatorCall allocator_call(std::string_view name) {
-  if (name.find("Host") != std::string_view::npos) return AllocatorCall::kNone;
-  if (starts_with_any(name, "cudaMalloc", "cuMemAlloc", "cuMemCreate", "hipMalloc", "hipMemCreate"))
-    return AllocatorCall::kAllocation;
-  if (starts_with_any(name, "cudaFree", "cuMemFree", "cuMemRelease", "hipFree", "hipMemRelease"))
-    return AllocatorCall::kFree;
-  if (starts_with_any(name, "cuMemMap", "cuMemUnmap", "cuMemAddress", "cuMemSetAccess", "hipMemMap", "hipMemUnmap",
-                      "hipMemAddress", "hipMemSetAccess"))
-    return AllocatorCall::kOther;
-  return AllocatorCall::kNone;
-}
+bool is_of_allocator(ApiCall call) { return is_allocation(call) || is_free(call) || call == ApiCall::kMapping; }
 
 void count_allocator_calls(const Trace& trace, const StepTiming& timing, MemorySummary& summary) {
   const Events& events = trace.events;
   for (EventId event = 0; event < events.size(); ++event) {
     if (!is_api_call(events.kind[event])) continue;
-    const AllocatorCall call = allocator_call(trace.name(event));
-    if (call == AllocatorCall::kNone || step_at(timing, events.start[event]) < 0) continue;
+    const ApiCall call = api_call_named(trace.name(event));
+    if (!is_of_allocator(call) || step_at(timing, events.start[event]) < 0) continue;
     const EventId parent = events.parent[event];
     // cudaMalloc calls the driver's cuMemAlloc, which is no allocation of its own.
-    const bool is_within_another = parent != kNoEvent && is_api_call(events.kind[parent]) &&
-                                   allocator_call(trace.name(parent)) != AllocatorCall::kNone;
+    const bool is_within_another =
+        parent != kNoEvent && is_api_call(events.kind[parent]) && is_of_allocator(api_call_named(trace.name(parent)));
     if (is_within_another) continue;
-    summary.device_allocations += call == AllocatorCall::kAllocation;
-    summary.device_frees += call == AllocatorCall::kFree;
+    summary.device_allocations += is_allocation(call);
+    summary.device_frees += is_free(call);
     summary.allocator_call_ns += events.duration[event];
   }
   const auto steps = timing.steps.size();
@@ -253,9 +176,20 @@ bool has_device_work(const Trace& trace) {
 
 }  // namespace
 
+EventId maker_of(const Trace& trace, EventId innermost) {
+  EventId maker = kNoEvent;
+  for (EventId at = innermost; at != kNoEvent; at = trace.events.parent[at]) {
+    const Kind kind = trace.events.kind[at];
+    if (kind == Kind::kAnnotation && maker == kNoEvent) return at;
+    if (kind != Kind::kOperator) continue;
+    maker = at;
+    if (!only_makes_memory(trace.name(at))) break;
+  }
+  return maker == kNoEvent ? innermost : maker;
+}
+
 std::optional<MemorySummary> memory_summary(const Trace& trace, const StepTiming& timing) {
-  std::map<DeviceId, std::vector<std::size_t>> devices;
-  for (std::size_t row = 0; row < trace.memory.size(); ++row) devices[trace.memory.device[row]].push_back(row);
+  std::map<DeviceId, std::vector<std::size_t>> devices = memory_rows(trace);
   if (devices.size() > 1 || has_device_work(trace)) devices.erase(kHost);
   if (devices.empty()) return {};
 
@@ -265,7 +199,7 @@ std::optional<MemorySummary> memory_summary(const Trace& trace, const StepTiming
   for (const auto& [device, rows] : devices) {
     MemorySummary candidate;
     candidate.device = device;
-    std::vector<MemoryPoint> of_device = points_within(levels_of(trace, rows), span);
+    std::vector<MemoryPoint> of_device = points_within(memory_levels(trace, rows), span);
     find_peak(candidate, of_device);
     if (!points.empty() && candidate.peak_allocated <= summary.peak_allocated) continue;
     summary = candidate;
@@ -278,7 +212,7 @@ std::optional<MemorySummary> memory_summary(const Trace& trace, const StepTiming
   const LiveBlocks left = follow_blocks(trace, timing, summary);
   StepTiming whole = timing;
   whole.steps = all_steps(timing);
-  points = points_within(levels_of(trace, devices.at(summary.device)), span_of(whole.steps));
+  points = points_within(memory_levels(trace, devices.at(summary.device)), span_of(whole.steps));
   summary.growth_per_step = theil_sen_slope(extremes_of(whole.steps, points).least);
   summary.survivors = survivors_of(trace, whole, left);
   count_allocator_calls(trace, timing, summary);

@@ -1,22 +1,17 @@
 // A device's memory over time, as the allocator's events tell it; the host's where no device is at work.
 //
-// Where the events lack totals, the sizes are added up, and what was allocated before the trace counts only as far as
-// its frees show. Pure and thread-safe; linear in memory events and in events.
+// Pure and thread-safe; linear in memory events and in events.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "analysis/memory_levels.h"
 #include "analysis/step_timing.h"
 #include "trace/trace.h"
 
 namespace telltale {
-
-struct MemoryPoint {
-  Nanoseconds time = 0;
-  std::int64_t allocated = 0, reserved = 0;
-};
 
 // What lives at the end of the trace though it was allocated in a step before the last one, by what allocated it: what
 // every step allocates anew is freed in the next one at the latest, and is none.
@@ -46,6 +41,10 @@ struct MemorySummary {
   std::vector<Survivor> survivors;                  // by falling bytes
   std::vector<MemoryPoint> curve;                   // over the steps; at most some 2,000 points, peaks kept
 };
+
+// The innermost operator or annotation around an allocation that wants the memory for itself; where there is none, the
+// innermost event.
+EventId maker_of(const Trace& trace, EventId innermost);
 
 // Of the device with the largest peak, or of the host in a trace without device work; nothing when the trace has no
 // memory events of it.

@@ -12,10 +12,11 @@ namespace {
 
 using NodeId = std::int32_t;
 constexpr NodeId kNoNode = ModuleTime::kNoParent;
+constexpr std::string_view kModulePrefix = "nn.Module: ";
 
 // A module in its place. Times are its own at first, then with those of its children.
 struct Node {
-  StringId name = kEmptyString;
+  std::string_view name;
   NodeId parent = kNoNode;  // always a smaller id
   std::int64_t calls = 0;
   Nanoseconds forward_cpu = 0, forward_device = 0, backward_cpu = 0, backward_device = 0, self_device = 0;
@@ -38,6 +39,7 @@ class ModuleTree {
   std::vector<Node> grow() {
     // Forward first: what goes backward looks for its place there.
     place_events(false);
+    place_captures();
     if (nodes_.empty()) return {};
     place_events(true);
     add_host_time();
@@ -71,7 +73,7 @@ class ModuleTree {
   // A module that is computed again in the backward pass has none of its parents around it, but that operator which
   // asked for its results; its place is the one it had before.
   void enter_module(EventId event) {
-    const StringId name = trace_.events.name[event];
+    const std::string_view name = trace_.name(event);
     const auto known = by_name_.find(name);
     const bool is_known = !is_inside_[event] && phases_[event] == Phase::kBackward && known != by_name_.end();
     const NodeId node = is_known ? known->second : child_of(is_inside_[event] ? node_of_[event] : kNoNode, name);
@@ -80,9 +82,11 @@ class ModuleTree {
     if (is_in_steps(event)) ++nodes_[static_cast<std::size_t>(node)].calls;
   }
 
-  NodeId child_of(NodeId parent, StringId name) {
+  NodeId child_of(NodeId parent, std::string_view name) {
     const auto next = static_cast<NodeId>(nodes_.size());
-    const auto key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(parent)) << 32 | name;
+    const std::uint32_t number =
+        number_of_name_.try_emplace(name, static_cast<std::uint32_t>(number_of_name_.size())).first->second;
+    const auto key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(parent)) << 32 | number;
     const auto [at, is_new] = by_place_.try_emplace(key, next);
     if (!is_new) return at->second;
     by_name_.try_emplace(name, next);
@@ -122,13 +126,46 @@ class ModuleTree {
   void add_device_time() {
     for (EventId event = 0; event < trace_.events.size(); ++event) {
       const EventId launch = trace_.events.cause[event];
-      if (!is_device_work(trace_.events.kind[event]) || launch == kNoEvent) continue;
-      if (node_of_[launch] == kNoNode || !is_in_steps(launch)) continue;
-      Node& node = nodes_[static_cast<std::size_t>(node_of_[launch])];
+      if (!is_device_work(trace_.events.kind[event]) || launch == kNoEvent || !is_in_steps(launch)) continue;
+      const NodeId place = node_of_work(event, launch);
+      if (place == kNoNode) continue;
+      Node& node = nodes_[static_cast<std::size_t>(place)];
       const Nanoseconds time = trace_.events.duration[event];
-      (phases_[launch] == Phase::kBackward ? node.backward_device : node.forward_device) += time;
+      (phases_[trace_.origin_of(event)] == Phase::kBackward ? node.backward_device : node.forward_device) += time;
       node.self_device += time;
     }
+  }
+
+  NodeId node_of_work(EventId event, EventId launch) const {
+    const GraphOrigin* const origin = trace_.graph_origins.empty() ? nullptr : trace_.graph_origins.find(event);
+    if (origin == nullptr) return node_of_[launch];
+    if (origin->captured_in != kNoEvent && node_of_[origin->captured_in] != kNoNode)
+      return node_of_[origin->captured_in];
+    const auto told = node_of_stack_.find(origin->call_stack);
+    return told == node_of_stack_.end() || told->second == kNoNode ? node_of_[launch] : told->second;
+  }
+
+  // Of graphs that were captured before the recording, the stacks tell the modules.
+  void place_captures() {
+    for (std::size_t row = 0; row < trace_.graph_origins.size(); ++row) {
+      const StringId stack = trace_.graph_origins.row(row).call_stack;
+      if (stack == kEmptyString) continue;
+      const auto [at, is_new] = node_of_stack_.try_emplace(stack, kNoNode);
+      if (is_new) at->second = node_at(trace_.strings[stack]);
+    }
+  }
+
+  // Frames joined by ";", innermost first.
+  NodeId node_at(std::string_view frames) {
+    NodeId node = kNoNode;
+    for (std::size_t end = frames.size(); end > 0;) {
+      const std::size_t semicolon = frames.rfind(';', end - 1);
+      const std::size_t start = semicolon == std::string_view::npos ? 0 : semicolon + 1;
+      const std::string_view frame = frames.substr(start, end - start);
+      if (frame.starts_with(kModulePrefix)) node = child_of(node, frame);
+      end = start > 0 ? start - 1 : 0;
+    }
+    return node;
   }
 
   // Children have larger ids than their parents.
@@ -150,13 +187,14 @@ class ModuleTree {
   std::vector<NodeId> node_of_;  // by event
   std::vector<char> is_inside_;  // by event: whether it is within a call of its node, rather than caused by one
   std::vector<Node> nodes_;
-  std::unordered_map<std::uint64_t, NodeId> by_place_;  // by parent and name
-  std::unordered_map<StringId, NodeId> by_name_;        // the first place of each
+  std::unordered_map<std::string_view, std::uint32_t> number_of_name_;
+  std::unordered_map<std::uint64_t, NodeId> by_place_;    // by parent and number of the name
+  std::unordered_map<std::string_view, NodeId> by_name_;  // the first place of each
+  std::unordered_map<StringId, NodeId> node_of_stack_;    // of captures
 };
 
 std::string_view plain_name(std::string_view name) {
-  constexpr std::string_view kPrefix = "nn.Module: ";
-  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+  return name.starts_with(kModulePrefix) ? name.substr(kModulePrefix.size()) : name;
 }
 
 // The path of a module repeats all around it, so that those of modules that nest deeply would be longer than all else.
@@ -170,8 +208,8 @@ std::string with_end_of(const std::string& path) {
 // Writes the tree out, parents before children.
 class TreeWriter {
  public:
-  TreeWriter(const Trace& trace, std::vector<Node> nodes, std::size_t steps)
-      : trace_(trace), nodes_(std::move(nodes)), steps_(static_cast<Nanoseconds>(steps)) {}
+  TreeWriter(std::vector<Node> nodes, std::size_t steps)
+      : nodes_(std::move(nodes)), steps_(static_cast<Nanoseconds>(steps)) {}
 
   std::vector<ModuleTime> write() {
     std::vector<NodeId> roots;
@@ -202,7 +240,7 @@ class TreeWriter {
 
   ModuleTime written(const Node& from, int parent) const {
     ModuleTime time;
-    time.name = plain_name(trace_.strings[from.name]);
+    time.name = plain_name(from.name);
     time.path = time.name;
     time.parent = parent;
     if (parent != ModuleTime::kNoParent) {
@@ -219,7 +257,6 @@ class TreeWriter {
     return time;
   }
 
-  const Trace& trace_;
   std::vector<Node> nodes_;
   Nanoseconds steps_;
   std::vector<ModuleTime> times_;
@@ -229,7 +266,7 @@ class TreeWriter {
 
 std::vector<ModuleTime> module_times(const Trace& trace, const StepTiming& timing, const std::vector<Phase>& phases) {
   std::vector<Node> nodes = ModuleTree(trace, timing, phases).grow();
-  return TreeWriter(trace, std::move(nodes), timing.steps.size()).write();
+  return TreeWriter(std::move(nodes), timing.steps.size()).write();
 }
 
 }  // namespace telltale

@@ -1,7 +1,8 @@
 // Time by nn.Module, forward and backward, on the host and on the device, as a tree.
 //
 // What runs backward belongs to the module whose forward operator it goes back to; what a checkpointed module computes
-// again is backward. Pure and thread-safe; linear in the trace's events.
+// again is backward. Work of a CUDA graph belongs to the module that captured it. Pure and thread-safe; linear in the
+// trace's events.
 #pragma once
 
 #include <cstdint>

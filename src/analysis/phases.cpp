@@ -137,15 +137,16 @@ class PhaseFinder {
     return trace_.strings[name].contains("pt_autograd") ? Phase::kBackward : Phase::kOther;
   }
 
-  // Device work follows its launch, a call outside of operators the operator that made it.
+  // Device work follows what it comes from, a call outside of operators the operator that made it.
   void follow_causes() {
     const Events& events = trace_.events;
     for (EventId event = 0; event < events.size(); ++event)
       if (is_api_call(events.kind[event]) && phases_[event] == Phase::kOther && events.cause[event] != kNoEvent)
         phases_[event] = phases_[events.cause[event]];
     for (EventId event = 0; event < events.size(); ++event)
-      if (is_on_device(events.kind[event]) && events.cause[event] != kNoEvent)
-        phases_[event] = phases_[events.cause[event]];
+      if (const EventId origin = is_on_device(events.kind[event]) ? trace_.origin_of(event) : kNoEvent;
+          origin != kNoEvent)
+        phases_[event] = phases_[origin];
     for (std::size_t row = 0; row < trace_.copies.size(); ++row)
       if (is_copy_to_device(trace_.copies.row(row))) phases_[trace_.copies.event(row)] = Phase::kCopy;
   }

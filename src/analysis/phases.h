@@ -29,8 +29,8 @@ struct PhaseTime {
 // The phase of every event, inherited from what contains it: loader calls are data; operators with a forward operator
 // as their cause, the autograd engine's, and calls that wait for them are backward; Optimizer.step and zero_grad are
 // optimizer; host to device copies are copy; what has a sequence number, a module or a "forward" annotation around it
-// is forward, and so is every operator of a trace without backward. Device work has the phase of its launch, a copy to
-// the device always kCopy.
+// is forward, and so is every operator of a trace without backward. Device work has the phase of its launch, that of a
+// CUDA graph the phase that captured it, and a copy to the device always kCopy.
 std::vector<Phase> phase_by_event(const Trace& trace, const std::vector<HostWork>& host_work);
 
 // One row a phase, in the order of the enumeration.

@@ -60,7 +60,8 @@ std::size_t times_a_period(const Places& places, const Places& begins) {
 // Periods of calls that say what they are for: ranges, functions and modules.
 class LoopOfCalls {
  public:
-  explicit LoopOfCalls(const Calls& calls) : calls_(calls), places_(places_by_name(calls)), total_(work_in(calls)) {}
+  LoopOfCalls(const Trace& trace, const Calls& calls)
+      : trace_(trace), calls_(calls), places_(places_by_name(calls)), total_(work_in(calls)) {}
 
   std::vector<Interval> passes(Nanoseconds whole) const {
     for (const Places* begins : calls_that_matter()) {
@@ -79,11 +80,14 @@ class LoopOfCalls {
     return total;
   }
 
+  // A file of Python runs from its top to its end once: several calls of it are pieces of one.
+  bool may_repeat(StringId name) const { return !trace_.strings[name].ends_with(": <module>"); }
+
   // Those that come least often first: their periods are the outermost.
   std::vector<const Places*> calls_that_matter() const {
     std::vector<const Places*> found;
     for (const auto& [name, places] : places_)
-      if (places.size() >= kLeastCalls && is_share(time_of(places), kShareThatMatters, total_))
+      if (places.size() >= kLeastCalls && is_share(time_of(places), kShareThatMatters, total_) && may_repeat(name))
         found.push_back(&places);
     std::ranges::sort(found, {}, [](const Places* places) { return std::pair(places->size(), places->front()); });
     return found;
@@ -125,6 +129,7 @@ class LoopOfCalls {
     return end;
   }
 
+  const Trace& trace_;
   const Calls& calls_;
   std::map<StringId, Places> places_;
   Nanoseconds total_;
@@ -218,11 +223,11 @@ class LoopOfOperators {
   Sequences sequences_;
 };
 
-std::vector<Interval> passes_among(const Calls& calls, Nanoseconds whole, Work counted) {
+std::vector<Interval> passes_among(const Trace& trace, const Calls& calls, Nanoseconds whole, Work counted) {
   Calls telling;
   std::ranges::copy_if(calls, std::back_inserter(telling),
                        [](const Call& call) { return call.kind != Kind::kOperator; });
-  if (work_in(telling) * 2 >= work_in(calls)) return LoopOfCalls(telling).passes(whole);
+  if (work_in(telling) * 2 >= work_in(calls)) return LoopOfCalls(trace, telling).passes(whole);
   return counted == Work::kAll ? LoopOfOperators(calls).passes(whole) : std::vector<Interval>{};
 }
 
@@ -258,7 +263,7 @@ std::vector<Interval> parts_behind_first(const Call& pass, const Calls& alike) {
 std::vector<Interval> passes_of(const Trace& trace, const Track& thread, Work counted) {
   const ThreadCalls lists(trace, thread, counted);
   for (Calls calls = lists.outermost(); !calls.empty();) {
-    std::vector<Interval> passes = passes_among(calls, lists.work(), counted);
+    std::vector<Interval> passes = passes_among(trace, calls, lists.work(), counted);
     if (!passes.empty()) return passes;
     const Call longest = *std::ranges::max_element(calls, {}, &Call::work);
     if (longest.work * 2 < lists.work() || !may_hold_a_loop(trace, longest)) break;

@@ -55,6 +55,19 @@ TEST(RepeatedPasses, may_be_shorter_than_what_prepares_them) {
   EXPECT_EQ(thread.passes(), (Passes{{1005, 1015}, {1015, 1025}, {1025, 1035}, {1035, 1045}}));
 }
 
+// As samples show a script that a garbage collection interrupts.
+TEST(RepeatedPasses, are_not_pieces_of_a_script) {
+  Thread thread;
+  for (int piece = 0; piece < 3; ++piece) {
+    thread.call(Kind::kPython, "train.py(1): <module>", 100);
+    thread.call(Kind::kPython, "gc.collect (generation 2)", 10);
+  }
+  const Nanoseconds begin = thread.now;
+  for (int pass = 0; pass < 4; ++pass) thread.call(Kind::kPython, "train.py(9): answer", 500);
+  thread.sketch.event(thread.main, Kind::kPython, "train.py(1): <module>", begin, thread.now);
+  EXPECT_EQ(thread.passes(), (Passes{{330, 830}, {830, 1330}, {1330, 1830}, {1830, 2330}}));
+}
+
 TEST(RepeatedPasses, are_two_at_least) {
   Thread twice;
   twice.pass();

@@ -288,6 +288,22 @@ void look_around_module(const Trace& trace, EventId module, FrameSearch& search)
   }
 }
 
+// From device work to its launch, to the backward operator's forward one; a double backward pass needs one more.
+void look_along_causes(const Trace& trace, EventId event, FrameSearch& search) {
+  constexpr int kMostCauses = 5;
+  for (int step = 0; step < kMostCauses && event != kNoEvent && !search.is_done(); ++step)
+    event = look_outwards(trace, event, search);
+}
+
+// Its own place comes first, as compiled kernels have one; the launch of a graph says nothing of what is in it.
+void look_at_device_work(const Trace& trace, EventId work, FrameSearch& search) {
+  if (const std::optional<StackFrame> frame = recorded_place(trace, work)) search.look_at(*frame);
+  const GraphOrigin* const origin = trace.graph_origins.empty() ? nullptr : trace.graph_origins.find(work);
+  if (origin == nullptr) return;
+  look_along_causes(trace, origin->captured_in, search);
+  search.look_at_stack(trace.strings[origin->call_stack]);
+}
+
 }  // namespace
 
 std::string short_place(const SourceLine& source) {
@@ -313,12 +329,11 @@ CodeOwner owner_of(std::string_view file) {
 bool is_library_frame(const SourceLine& frame) { return owner_of(frame.file) != CodeOwner::kUser; }
 
 std::optional<SourceLine> source_line(const Trace& trace, EventId event) {
-  // From device work to its launch, to the backward operator's forward one; a double backward pass needs one more.
-  constexpr int kMostCauses = 5;
   FrameSearch search;
-  if (event != kNoEvent && trace.events.kind[event] == Kind::kModule) look_around_module(trace, event, search);
-  for (int step = 0; step < kMostCauses && event != kNoEvent && !search.is_done(); ++step)
-    event = look_outwards(trace, event, search);
+  if (event == kNoEvent) return std::nullopt;
+  if (trace.events.kind[event] == Kind::kModule) look_around_module(trace, event, search);
+  if (is_on_device(trace.events.kind[event])) look_at_device_work(trace, event, search);
+  look_along_causes(trace, event, search);
   return search.result();
 }
 

@@ -38,8 +38,8 @@ CodeOwner owner_of(std::string_view file);
 bool is_library_frame(const SourceLine& frame);
 
 // The deepest frame outside of libraries around an event, be it the user's or that of a package with models: its own
-// for host events, its launch's for device work, that of the forward operator for backward ones. Nothing when the trace
-// has no stacks there.
+// for host events, its launch's for device work, its capture's for that of a CUDA graph, that of the forward operator
+// for backward ones. Nothing when the trace has no stacks there.
 std::optional<SourceLine> source_line(const Trace& trace, EventId event);
 
 }  // namespace telltale

@@ -139,6 +139,35 @@ StripLane<HostWork> thread_lane(const Trace& trace, TrackId id, Interval window,
   return lane.finished(id);
 }
 
+// Without Python's frames, which are many and say little that the operators within do not.
+bool is_shown_call(Kind kind) { return kind != Kind::kPython && kind != Kind::kInstant; }
+
+// Lanes of one thread, by depth; `most` at most. Empty ones are left out.
+std::vector<StripLane<HostWork>> call_lanes(const Trace& trace, TrackId id, Interval window, std::size_t columns,
+                                            std::size_t most, const std::vector<HostWork>& host_work) {
+  const Track& track = trace.tracks[id];
+  std::vector<HostCoarsening> lanes(most, HostCoarsening(window, columns));
+  std::vector<std::uint8_t> depths;  // by event of the track
+  for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
+    if (trace.events.start[event] >= window.end) break;
+    const EventId parent = trace.events.parent[event];
+    std::size_t depth = 0;
+    if (parent != kNoEvent)
+      depth = depths[parent - track.first_event] + (is_shown_call(trace.events.kind[parent]) ? 1 : 0);
+    depth = std::min(depth, most);
+    depths.push_back(static_cast<std::uint8_t>(depth));
+    if (depth == most || !is_shown_call(trace.events.kind[event])) continue;
+    lanes[depth].add({trace.events.start[event], trace.events.end(event)}, host_work[event], event);
+  }
+  std::vector<StripLane<HostWork>> shown;
+  for (std::size_t depth = 0; depth < most; ++depth) {
+    StripLane<HostWork> lane = lanes[depth].finished(id);
+    lane.depth = depth;
+    if (!lane.spans.empty()) shown.push_back(std::move(lane));
+  }
+  return shown;
+}
+
 // Keeps the busiest lanes, and `first` whatever it does; returns how many others had work.
 template <typename Work>
 std::size_t keep_busiest(std::vector<StripLane<Work>>& lanes, std::size_t most, TrackId first) {
@@ -161,10 +190,14 @@ std::size_t spans_of(const std::vector<StripLane<Work>>& lanes) {
 }
 
 // Draws with wider and wider columns until there are few enough spans. A lane has at most two spans a column, and their
-// number is limited, so this ends.
+// number is limited, so this ends. Spans become fewer more slowly than columns: to leave out many at once costs no
+// detail.
 template <typename Draw>
 void draw_within_limit(const StripOptions& options, Draw draw) {
-  for (std::size_t columns = options.columns; draw(columns) > options.spans && columns > 1; columns /= 2) continue;
+  std::size_t columns = options.columns;
+  for (std::size_t spans = draw(columns); spans > options.spans && columns > 1; spans = draw(columns)) {
+    columns = std::max<std::size_t>(1, columns / std::max<std::size_t>(2, spans / options.spans));
+  }
 }
 
 void draw_device(StepStrip& strip, const Trace& trace, const StepBreakdown& breakdown, const StripOptions& options) {
@@ -198,6 +231,18 @@ void draw_threads(StepStrip& strip, const Trace& trace, const StepBreakdown& bre
   });
 }
 
+void draw_calls(StepStrip& strip, const Trace& trace, const std::vector<HostWork>& host_work,
+                const StripOptions& options) {
+  draw_within_limit(options, [&](std::size_t columns) {
+    strip.calls.clear();
+    for (const StripLane<HostWork>& thread : strip.threads) {
+      for (auto& lane : call_lanes(trace, thread.track, strip.window, columns, options.calls, host_work))
+        strip.calls.push_back(std::move(lane));
+    }
+    return spans_of(strip.calls);
+  });
+}
+
 }  // namespace
 
 StepStrip step_strip(const Trace& trace, const StepTiming& timing, const StepBreakdown& breakdown,
@@ -207,6 +252,7 @@ StepStrip step_strip(const Trace& trace, const StepTiming& timing, const StepBre
   if (strip.window.length() <= 0) return strip;
   if (breakdown.has_device) draw_device(strip, trace, breakdown, options);
   draw_threads(strip, trace, breakdown, host_work, options);
+  if (options.calls > 0) draw_calls(strip, trace, host_work, options);
   return strip;
 }
 

@@ -178,6 +178,46 @@ TEST(StepStrip, has_the_gaps_of_its_step_by_cause) {
   EXPECT_EQ(strip.gaps[1].work, HostWork::kPython);
 }
 
+TEST(StepStrip, shows_calls_by_depth_without_frames_of_python) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  sketch.event(thread, Kind::kPython, "train.py(3): step", 1400, 1600);
+  const auto linear = sketch.op(thread, "aten::linear", 1410, 1500);
+  sketch.event(thread, Kind::kPython, "hook.py(1): hook", 1415, 1490);
+  sketch.op(thread, "aten::addmm", 1420, 1480);
+  const auto launch = sketch.event(thread, Kind::kRuntime, "cudaLaunchKernel", 1430, 1440);
+  sketch.op(thread, "aten::relu", 1510, 1540);
+  const Trace trace = sketch.build();
+
+  EXPECT_TRUE(strip_of(trace, three_periods(), on_device(thread)).calls.empty()) << "nobody asked";
+  const StepStrip strip = strip_of(trace, three_periods(), on_device(thread), {.calls = 3});
+  ASSERT_EQ(strip.calls.size(), 3U);
+  EXPECT_EQ(strip.calls[0].depth, 0U);
+  ASSERT_EQ(strip.calls[0].spans.size(), 2U);
+  EXPECT_EQ(strip.calls[0].spans[0].event, sketch.id(linear));
+  EXPECT_EQ(strip.calls[0].spans[0].when, (Interval{1410, 1500})) << "with all that is called within";
+  EXPECT_EQ(strip.calls[1].spans[0].when, (Interval{1420, 1480}));
+  ASSERT_EQ(strip.calls[2].spans.size(), 1U);
+  EXPECT_EQ(strip.calls[2].depth, 2U);
+  EXPECT_EQ(strip.calls[2].spans[0].event, sketch.id(launch));
+  EXPECT_EQ(strip.calls[2].spans[0].work, HostWork::kLaunching);
+
+  EXPECT_EQ(strip_of(trace, three_periods(), on_device(thread), {.calls = 1}).calls.size(), 1U);
+}
+
+TEST(StepStrip, shows_few_calls_whatever_the_trace) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  for (Nanoseconds at = 1400; at < 1600; at += 2) sketch.op(thread, "aten::mul", at, at + 1);
+  const Trace trace = sketch.build();
+  const StepStrip strip =
+      strip_of(trace, three_periods(), on_device(thread), {.columns = 200, .spans = 30, .calls = 2});
+  ASSERT_EQ(strip.calls.size(), 1U);
+  EXPECT_LE(strip.calls[0].spans.size(), 30U);
+  EXPECT_GE(strip.calls[0].spans.size(), 15U);
+  EXPECT_EQ(strip.calls[0].busy, 100);
+}
+
 TEST(StepStrip, of_an_empty_trace_is_empty) {
   const Trace trace;
   StepTiming timing;

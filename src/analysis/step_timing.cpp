@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/api_calls.h"
 #include "analysis/cut_steps.h"
 #include "analysis/full_queue.h"
 #include "analysis/host_work.h"

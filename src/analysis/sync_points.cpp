@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/api_calls.h"
 #include "analysis/host_work.h"
 #include "trace/side_table.h"
 

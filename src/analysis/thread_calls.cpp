@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/host_work.h"
+#include "analysis/api_calls.h"
 #include "analysis/names_where.h"
 
 namespace telltale {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "trace/side_table.h"
 
@@ -48,22 +49,13 @@ namespace {
 
 using Category = MemoryCategory;
 
-constexpr Nanoseconds kNever = INT64_MAX;
+using Block = CategorizedBlock;
+constexpr Nanoseconds kNever = Block::kNever;
 constexpr Nanoseconds kMicrosecond = 1000;
 // Notes are taken by another clock than events are.
 constexpr Nanoseconds kClockDifference = 100 * kMicrosecond;
 constexpr std::string_view kAutogradEngine = "autograd::engine::evaluate_function";
 constexpr std::string_view kOptimizerStep = "Optimizer.step#";
-
-struct Block {
-  std::uint64_t address = 0;
-  std::int64_t bytes = 0;
-  Nanoseconds allocated = 0, freed = kNever;
-  EventId event = kNoEvent;  // that allocated it
-  Category category = Category::kUnknown;
-  Category noted = Category::kUnknown;
-  bool was_there_before = false;
-};
 
 // When two notes of one block disagree, the later one in this list wins, as in torch.
 int rank_of(Category category) {
@@ -81,8 +73,10 @@ int rank_of(Category category) {
   }
 }
 
-void take_note(Block& block, Category category) {
-  if (rank_of(category) > rank_of(block.noted)) block.noted = category;
+void take_note(Block& block, Category category, std::size_t note) {
+  if (block.note != Block::kNoNote && rank_of(category) <= rank_of(block.noted)) return;
+  block.noted = category;
+  block.note = note;
 }
 
 // The blocks of a device, in the order in which they were allocated, and which of them an address stood for when.
@@ -98,26 +92,25 @@ class Blocks {
       if (memory.bytes[row] > 0)
         add({memory.address[row], memory.bytes[row], memory.time[row], kNever, memory.event[row]});
       else if (memory.bytes[row] < 0)
-        free(memory.address[row], -memory.bytes[row], memory.time[row]);
+        free(row, memory);
     }
   }
 
   // Of a block that lived at that time, known or not until now.
-  void note(const TensorNote& note) {
+  void note(const TensorNote& note, std::size_t index) {
     const auto known = by_address_.find(note.address);
     if (known != by_address_.end()) {
       const std::vector<std::size_t>& places = known->second;
       for (std::size_t i = places.size(); i-- > 0;) {
         Block& block = blocks_[places[i]];
         if (block.allocated > note.time + kClockDifference) continue;
-        if (block.freed >= note.time - kClockDifference) take_note(block, note.category);
+        if (block.freed >= note.time - kClockDifference) take_note(block, note.category, index);
         return;
       }
     }
     if (note.bytes <= 0) return;
-    Block& block = blocks_[add({note.address, note.bytes, INT64_MIN, first_use_of(note.address)})];
-    block.was_there_before = true;
-    take_note(block, note.category);
+    Block& block = blocks_[add({note.address, note.bytes, Block::kBeforeTheTrace, first_use_of(note.address)})];
+    take_note(block, note.category, index);
   }
 
   std::vector<Block>& all() { return blocks_; }
@@ -126,21 +119,20 @@ class Blocks {
   std::size_t add(Block block) {
     std::vector<std::size_t>& places = by_address_[block.address];
     // Blocks that were there before come to light last.
-    const auto where = block.allocated == INT64_MIN ? places.begin() : places.end();
+    const auto where = block.was_there_before() ? places.begin() : places.end();
     places.insert(where, blocks_.size());
     blocks_.push_back(block);
     return blocks_.size() - 1;
   }
 
-  void free(std::uint64_t address, std::int64_t bytes, Nanoseconds time) {
-    const auto known = by_address_.find(address);
-    if (known != by_address_.end() && blocks_[known->second.back()].freed == kNever) {
-      blocks_[known->second.back()].freed = time;
-      return;
-    }
-    Block before{address, bytes, INT64_MIN, time};
-    before.was_there_before = true;
-    add(before);
+  void free(std::uint32_t row, const MemoryEvents& memory) {
+    const auto known = by_address_.find(memory.address[row]);
+    const bool is_live = known != by_address_.end() && blocks_[known->second.back()].freed == kNever;
+    Block& block =
+        blocks_[is_live ? known->second.back()
+                        : add({memory.address[row], -memory.bytes[row], Block::kBeforeTheTrace, memory.time[row]})];
+    block.freed = memory.time[row];
+    block.freeing_event = memory.event[row];
   }
 
   // A block that was there before has gone unseen by then.
@@ -168,7 +160,7 @@ class Circumstances {
 
   Category category_of(const Block& block) const {
     if (block.noted != Category::kUnknown && block.noted != Category::kInput) return block.noted;
-    if (block.was_there_before) return block.noted;
+    if (block.was_there_before()) return block.noted;
     const Around around = look_around(block.event);
     if (around.outermost != kNoEvent && block.freed <= trace_.events.end(around.outermost)) return Category::kTemporary;
     if (around.is_backward) return Category::kAutogradDetail;
@@ -216,22 +208,28 @@ class Circumstances {
 
 }  // namespace
 
+std::vector<CategorizedBlock> categorized_blocks(const Trace& trace, DeviceId device,
+                                                 std::span<const TensorNote> notes) {
+  Blocks blocks(trace, device);
+  for (std::size_t i = 0; i < notes.size(); ++i) blocks.note(notes[i], i);
+  const Circumstances circumstances(trace);
+  for (Block& block : blocks.all()) block.category = circumstances.category_of(block);
+  return std::move(blocks.all());
+}
+
 std::vector<CategorizedChange> memory_by_category(const Trace& trace, DeviceId device,
                                                   std::span<const TensorNote> notes) {
-  Blocks blocks(trace, device);
-  for (const TensorNote& note : notes) blocks.note(note);
-  const Circumstances circumstances(trace);
+  const std::vector<CategorizedBlock> blocks = categorized_blocks(trace, device, notes);
   std::vector<CategorizedChange> changes;
   Nanoseconds first = kNever;
-  for (Block& block : blocks.all()) {
-    block.category = circumstances.category_of(block);
-    if (!block.was_there_before) first = std::min(first, block.allocated);
+  for (const Block& block : blocks) {
+    if (!block.was_there_before()) first = std::min(first, block.allocated);
     if (block.freed != kNever) first = std::min(first, block.freed);
   }
   if (first == kNever) first = 0;
-  for (const Block& block : blocks.all()) {
-    const auto begin = block.was_there_before ? MemoryAction::kPreexisting : MemoryAction::kCreate;
-    changes.push_back({block.was_there_before ? first : block.allocated, begin, block.bytes, block.category});
+  for (const Block& block : blocks) {
+    const auto begin = block.was_there_before() ? MemoryAction::kPreexisting : MemoryAction::kCreate;
+    changes.push_back({block.was_there_before() ? first : block.allocated, begin, block.bytes, block.category});
     if (block.freed != kNever) changes.push_back({block.freed, MemoryAction::kDestroy, -block.bytes, block.category});
   }
   std::ranges::stable_sort(changes, [](const CategorizedChange& a, const CategorizedChange& b) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -73,6 +74,27 @@ struct TensorNote {
   std::int64_t bytes = 0;
   MemoryCategory category = MemoryCategory::kUnknown;
 };
+
+// A piece of a device's memory, from its allocation to its free.
+struct CategorizedBlock {
+  static constexpr Nanoseconds kBeforeTheTrace = INT64_MIN, kNever = INT64_MAX;
+  static constexpr std::size_t kNoNote = SIZE_MAX;
+
+  std::uint64_t address = 0;
+  std::int64_t bytes = 0;
+  Nanoseconds allocated = kBeforeTheTrace, freed = kNever;
+  EventId event = kNoEvent;          // that allocated it
+  EventId freeing_event = kNoEvent;  // that freed it
+  MemoryCategory category = MemoryCategory::kUnknown;
+  MemoryCategory noted = MemoryCategory::kUnknown;  // what notes say of it
+  std::size_t note = kNoNote;                       // which of the notes tells most of it
+  bool was_there_before() const { return allocated == kBeforeTheTrace; }
+};
+
+// Of one device, in the order in which they were allocated; those that were there before come to light when they are
+// freed or noted.
+std::vector<CategorizedBlock> categorized_blocks(const Trace& trace, DeviceId device,
+                                                 std::span<const TensorNote> notes);
 
 // Numbered as torch numbers them; no block changes its category, so that its third action does not occur.
 enum class MemoryAction : std::uint8_t { kPreexisting = 1, kCreate = 2, kDestroy = 4 };

@@ -129,6 +129,7 @@ TraceInfo trace_info(const Trace& trace) {
   }
   info.kinds = kind_counts(trace.events);
   info.recorded = trace.recorded;
+  info.device_clock = device_clock(trace);
   info.distributed = trace.distributed;
   info.anomalies = trace.anomalies.list();
   std::ranges::stable_sort(info.anomalies, {}, [](const AnomalyCount& each) { return severity_of(each.anomaly); });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "trace/device_clock.h"
 #include "trace/trace.h"
 
 namespace telltale {
@@ -53,6 +54,7 @@ struct TraceInfo {
   std::vector<TrackInfo> tracks;
   std::vector<std::pair<Kind, std::uint64_t>> kinds;  // those that occur, in the order of the enumeration
   Recorded recorded;
+  std::optional<DeviceClock> device_clock;  // where the recorder measured it
   std::optional<Distributed> distributed;
   std::vector<AnomalyCount> anomalies;  // by severity
 };

@@ -17,6 +17,7 @@ TEST(TraceInfo, counts_what_the_trace_holds) {
   sketch.event(stream, Kind::kKernel, "gemm", 50, 160);
   sketch.allocate(main, 15, 512, 2);
   sketch.trace().anomalies.add(Anomaly::kTruncated, 99, "aten::");
+  sketch.trace().metadata.emplace_back("device_clock", R"({"samples":8,"drift_ppm":0.5,"residual_ns":300})");
   const TraceInfo info = trace_info(sketch.build());
 
   EXPECT_EQ(info.events, 4);
@@ -36,6 +37,8 @@ TEST(TraceInfo, counts_what_the_trace_holds) {
   ASSERT_EQ(info.anomalies.size(), 1);
   EXPECT_EQ(info.anomalies[0].anomaly, Anomaly::kTruncated);
   EXPECT_EQ(info.anomalies[0].example.byte_offset, 99);
+  ASSERT_TRUE(info.device_clock);
+  EXPECT_EQ(info.device_clock->residual_ns, 300);
 }
 
 // HIP counts 10,000,000 for a major and 100,000 for a minor version.

@@ -178,14 +178,14 @@ WorkClass WorkClassifier::operator()(EventId event) {
   if (kind == Kind::kCollective) return WorkClass::kCommunication;
   if (kind == Kind::kMemcpy || kind == Kind::kMemset) return WorkClass::kCopy;
   if (!trace_.collectives.empty() && trace_.collectives.find(event) != nullptr) return WorkClass::kCommunication;
-  const EventId launch = trace_.events.cause[event];
-  if (launch != kNoEvent && is_in_optimizer_[launch]) return WorkClass::kOptimizer;
+  const EventId origin = trace_.origin_of(event);
+  if (origin != kNoEvent && is_in_optimizer_[origin]) return WorkClass::kOptimizer;
 
   const StringId name = trace_.events.name[event];
   if (!by_name_[name]) by_name_[name] = class_of_kernel_name(trace_.strings[name]);
   const WorkClass work = *by_name_[name];
   if (work != WorkClass::kOther && work != WorkClass::kMatmul) return work;
-  const EventId op = trace_.operator_of(event);
+  const EventId op = trace_.operator_at(origin);
   if (op == kNoEvent) return work;
   if (work == WorkClass::kOther) return class_of_operator(trace_.name(op));
   // cuDNN computes convolutions of one by one as products.

@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 
-#include "answers/chosen_steps.h"
 #include "answers/explain.h"
 #include "answers/page_file.h"
-#include "answers/unpaused.h"
 #include "base/amounts.h"
 #include "report/analyze_html.h"
 #include "report/analyze_markdown.h"
@@ -24,6 +23,11 @@ Result<DiagnosisOptions> parsed(const AnalyzeRequest& request) {
     return failure(fmt::format("{} must be a percentage from 0 to 100, not {}", spelled(request.spelling, "min_saving"),
                                format_number(request.min_saving)));
   options.least_saving_percent = request.min_saving;
+  for (const auto& [keyword, value] : {std::pair("price", request.price), std::pair("carbon", request.carbon)})
+    if (value && !(*value >= 0 && std::isfinite(*value)))
+      return failure(fmt::format("{} must be an amount per kWh, 0 or more, not {}", spelled(request.spelling, keyword),
+                                 format_number(*value)));
+  options.prices = {request.price, request.carbon};
   for (const std::string& id : request.rules) {
     const auto rule = rule_named(id);
     if (!rule) return std::unexpected(rule.error());
@@ -58,16 +62,21 @@ Result<AnalyzeAnswer> analyze(const AnalyzeRequest& request) {
     return failure(std::move(reason), source->path);
 
   source->tell("Analyzing");
-  const SteadySteps steps = steady_steps(*source->trace, *choice);
-  options->steps = steps.range;
-  const UnpausedTrace unpaused = answers::unpaused(source->trace);
-  AnalyzeAnswer answer{diagnose(*unpaused.trace, *options), unpaused.trace};
-  answer.diagnosis.path = source->path;
-  for (const std::string& remark : {steps.remark, unpaused.remark, remark_on_left_out(answer.diagnosis.timing)})
-    if (!remark.empty()) answer.diagnosis.remarks.push_back(remark);
+  AnalyzeAnswer answer = analyzed(*source, unpaused(source->trace), *choice, *std::move(options));
   if (has_page) {
     if (const auto written = write_page(request.page, answer.html()); !written) return std::unexpected(written.error());
   }
+  return answer;
+}
+
+AnalyzeAnswer analyzed(const Source& source, const UnpausedTrace& unpaused, const StepChoice& choice,
+                       DiagnosisOptions options) {
+  const SteadySteps steps = steady_steps(*source.trace, choice);
+  options.steps = steps.range;
+  AnalyzeAnswer answer{diagnose(*unpaused.trace, options), unpaused.trace};
+  answer.diagnosis.path = source.path;
+  for (const std::string& remark : {steps.remark, unpaused.remark, remark_on_left_out(answer.diagnosis.timing)})
+    if (!remark.empty()) answer.diagnosis.remarks.push_back(remark);
   return answer;
 }
 

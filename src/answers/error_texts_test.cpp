@@ -165,13 +165,13 @@ TEST(ErrorTexts, of_what_if) {
 
 TEST(ErrorTexts, of_convert) {
   EXPECT_EQ(convert_error([](ConvertRequest& request) { request.format = "pdf"; }),
-            "there is no format 'pdf'; choose tell, kineto, perfetto, collapsed, speedscope or csv");
+            "there is no format 'pdf'; choose tell, kineto, perfetto, collapsed, speedscope, memory_snapshot or csv");
   EXPECT_EQ(convert_error([](ConvertRequest& request) { request.output = "-"; }),
-            "standard output: say what to write there with --format: tell, kineto, perfetto, collapsed, speedscope or "
-            "csv");
+            "standard output: say what to write there with --format: tell, kineto, perfetto, collapsed, speedscope, "
+            "memory_snapshot or csv");
   EXPECT_EQ(convert_error([](ConvertRequest& request) { request.output = "a.xyz"; }, kPython),
             "a.xyz: its ending names no format; use .tell, .json, .pftrace, .perfetto-trace, .folded, .collapsed, "
-            ".speedscope.json or .csv, or give format");
+            ".speedscope.json, .pickle or .csv, or give format");
   EXPECT_EQ(convert_error([](ConvertRequest& request) { request.from = "5"; }),
             "--from 5 is not a time; write 1.5s, 200ms, 300us or 50ns");
   EXPECT_EQ(convert_error([](ConvertRequest& request) { request.from = "2ms", request.to = "2ms"; }),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "advise/memory_rule.h"
 #include "answers/suggestion.h"
 #include "report/analyze_markdown.h"
 #include "report/analyze_terminal.h"
@@ -25,11 +26,12 @@ Result<ExplainAnswer> explain(const ExplainRequest& request) {
 }
 
 Result<const RuleInfo*> rule_named(const std::string& id) {
-  const auto rules = rule_infos();
-  const auto rule = std::ranges::find(rules, id, &RuleInfo::id);
-  if (rule != rules.end()) return &*rule;
   std::vector<std::string> known;
-  for (const RuleInfo& each : rules) known.emplace_back(each.id);
+  for (const std::span<const RuleInfo> rules : {rule_infos(), memory_rule_infos()}) {
+    const auto rule = std::ranges::find(rules, id, &RuleInfo::id);
+    if (rule != rules.end()) return &*rule;
+    for (const RuleInfo& each : rules) known.emplace_back(each.id);
+  }
   return failure(no_such_word("rule", id, known));
 }
 

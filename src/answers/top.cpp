@@ -67,7 +67,7 @@ Result<Parsed> parsed(const TopRequest& request) {
   if (!sort) return std::unexpected(sort.error());
   const auto steps = parsed_choice(request.steps, request.spelling);
   if (!steps) return std::unexpected(steps.error());
-  return Parsed{{*kinds, *grouping, static_cast<std::size_t>(request.stack_depth), steps->range}, *steps, *sort};
+  return Parsed{{*kinds, *grouping, static_cast<std::size_t>(request.stack_depth), steps->range, true}, *steps, *sort};
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -97,6 +100,32 @@ TEST(Amounts, lists_end_with_a_joining_word) {
   EXPECT_EQ(listed(Words{"a"}), "a");
   EXPECT_EQ(listed(Words{"a", "b"}), "a and b");
   EXPECT_EQ(listed(Words{"a", "b", "c"}, "or"), "a, b or c");
+}
+
+std::string page_text(const std::string& kind, const std::string& amount) {
+  if (kind == "number") return format_number(std::stod(amount));
+  if (kind == "share") return format_share(std::stod(amount));
+  if (kind == "percent") return format_percent(std::stod(amount));
+  if (kind == "kernel") return counted(std::stod(amount), "kernel");
+  const std::int64_t whole = std::stoll(amount);
+  if (kind == "time") return format_time(whole);
+  if (kind == "bytes") return format_bytes(whole);
+  if (kind == "flops") return format_flops(whole);
+  return kind == "count" ? format_count(whole) : "an unknown kind";
+}
+
+// The page has its own code for amounts (web/src/format.ts): both are held to the same file.
+TEST(Amounts, read_as_in_the_page) {
+  std::ifstream file(TELLTALE_SOURCE_DIR "/web/tests/amounts.txt");
+  std::string line;
+  int lines = 0;
+  for (; std::getline(file, line); ++lines) {
+    std::istringstream columns(line);
+    std::string kind, amount, text;
+    std::getline(std::getline(std::getline(columns, kind, '\t'), amount, '\t'), text);
+    EXPECT_EQ(page_text(kind, amount), text) << kind << " " << amount;
+  }
+  EXPECT_GT(lines, 100);
 }
 
 }  // namespace

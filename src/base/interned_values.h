@@ -34,6 +34,14 @@ class InternedValues {
     }
   }
 
+  // UINT32_MAX when it was never interned.
+  std::uint32_t find(const Value& value) const {
+    if (index_.empty()) return kFree;
+    std::size_t slot = first_slot(value);
+    while (index_[slot] != kFree && values_[index_[slot]] != value) slot = (slot + 1) & (index_.size() - 1);
+    return index_[slot];
+  }
+
   const Value& operator[](std::size_t id) const { return values_[id]; }
   std::size_t size() const { return values_.size(); }
 

@@ -49,6 +49,9 @@ void declare_choice(CLI::App& app, answers::AnalyzeRequest& request) {
   app.add_option("--min-saving", request.min_saving,
                  "Leave out what would save less than this share of a step, in percent (1)")
       ->type_name("PCT");
+  app.add_option("--price", request.price, "What a kilowatt-hour costs: says what 1,000 steps cost")->type_name("X");
+  app.add_option("--carbon", request.carbon, "Grams of CO2 for a kilowatt-hour: says what 1,000 steps emit")
+      ->type_name("G");
 }
 
 void declare_output(CLI::App& app, AnalyzeOptions& options) {

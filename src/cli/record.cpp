@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <system_error>
@@ -18,6 +19,7 @@
 #include "cli/size_text.h"
 #include "cli/trace_source.h"
 #include "report/analyze_words.h"
+#include "report/out_of_memory_words.h"
 #include "report/text_width.h"
 
 namespace telltale::cli {
@@ -44,9 +46,8 @@ std::string why_not(const capture::RecordOptions& options) {
 // ---- Afterwards: the diagnosis, and where everything is ----
 
 // Returns what recording cost, as a sentence without its beginning and end; empty when there is no diagnosis.
-std::string print_diagnosis(const Recorded& recorded) {
+std::string print_diagnosis(const Recorded& recorded, answers::AnalyzeRequest request) {
   const int descriptor = isatty(STDOUT_FILENO) != 0 ? STDOUT_FILENO : STDERR_FILENO;
-  answers::AnalyzeRequest request;
   request.source.path = shown(recorded.recordings[recorded.best].path);
   request.source.trace = recorded.trace;
   const auto answer = answers::analyze(request);
@@ -88,14 +89,28 @@ void say_where(const Recorded& recorded) {
 void say_what_next(const Recording& best) {
   if (best.file.is_cut_off) say("the process ended while it wrote the file; everything before that was read");
   if (best.file.is_stand_in) say("no optimizer step ended in time, so a stretch of time was recorded instead of steps");
-  say(fmt::format("next: telltale analyze {} --html report.html", shown(best.path)));
+  say(fmt::format("next: telltale view {}", shown(best.path)));
 }
 
-void present(const Recorded& recorded) {
+// First of all, where memory ran out: whoever waits for an answer has just read a traceback.
+void say_if_out_of_memory(const Recorded& recorded) {
+  if (!recorded.trace) return;
+  const std::string what = out_of_memory_text(*recorded.trace);
+  if (what.empty()) return;
+  say(what);
+  const bool can_tell = std::ranges::any_of(all_commands(), [](const Command* each) { return each->name == "memory"; });
+  if (!recorded.trace->recorded.memory)
+    say("what held it was not recorded: use telltale record --memory");
+  else if (can_tell)
+    say(fmt::format("what held it: telltale memory {}", shown(recorded.recordings[recorded.best].path)));
+}
+
+void present(const Recorded& recorded, const answers::AnalyzeRequest& request) {
   const Recording& best = recorded.recordings[recorded.best];
   const bool is_empty = recorded.trace && best.events == 0;
+  say_if_out_of_memory(recorded);
   std::string cost;
-  if (recorded.trace && !is_empty) cost = print_diagnosis(recorded);
+  if (recorded.trace && !is_empty) cost = print_diagnosis(recorded, request);
   std::cerr << '\n';
   say_where(recorded);
   if (is_empty)
@@ -112,14 +127,15 @@ Result<std::shared_ptr<const Trace>> trace_of(const std::string& path, const Glo
   return source->trace;
 }
 
-Result<ExitCode> record(capture::RecordOptions options, const GlobalOptions& globals) {
+Result<ExitCode> record(capture::RecordOptions options, const answers::AnalyzeRequest& request,
+                        const GlobalOptions& globals) {
   options.command = globals.child_command;
   if (const std::string reason = why_not(options); !reason.empty())
     return failure(reason + " (see telltale record --help)");
   const auto recorded =
       capture::record(options, {.say = say, .read = [&](const std::string& path) { return trace_of(path, globals); }});
   if (!recorded) return std::unexpected(recorded.error());
-  if (!recorded->recordings.empty()) present(*recorded);
+  if (!recorded->recordings.empty()) present(*recorded, request);
   return static_cast<ExitCode>(recorded->exit_code);
 }
 
@@ -161,7 +177,13 @@ void declare_content(CLI::App& app, capture::RecordOptions& options) {
   app.add_flag("--shapes", options.with_shapes, "Record the shapes and types of tensors, as is the default");
   app.add_flag_callback("--no-shapes", [&options] { options.with_shapes = false; }, "Leave them out");
   app.add_flag("--stacks", options.with_stacks, "Record every call of a Python function, not only samples of stacks");
-  app.add_flag("--memory", options.with_memory, "Also record allocations");
+  const auto memory = app.add_flag("--memory", options.with_memory,
+                                   "Also record what the allocators do, and which tensors the program holds");
+  app.add_flag("--referrers", options.with_referrers,
+               "At the end, look for what keeps the tensors alive that no module or optimizer has; takes up to 2 s")
+      ->needs(memory);
+  app.add_flag("--api", options.with_every_call,
+               "Record every call of CUDA's API, not only launches, copies, waits, allocations and events");
   app.add_flag_callback(
       "--no-pauses", [&options] { options.pauses = false; },
       "Leave no steps unrecorded; without them, what recording costs is estimated instead of measured");
@@ -181,13 +203,14 @@ void declare_content(CLI::App& app, capture::RecordOptions& options) {
            options.engine = text == "telltale" ? Engine::kTelltale : text == "kineto" ? Engine::kKineto : Engine::kAuto;
          },
          "What records: telltale (our adapter, inside the processes), kineto (PyTorch's own profiler) or auto (the "
-         "default): kineto if there is an NVIDIA GPU, else telltale")
+         "default): telltale, and kineto where that cannot work")
       ->check(CLI::IsMember({"auto", "telltale", "kineto"}))
       ->type_name("NAME");
 }
 
 Work declare(CLI::App& app, const GlobalOptions& globals) {
   auto options = std::make_shared<capture::RecordOptions>();
+  auto request = std::make_shared<answers::AnalyzeRequest>();  // for the diagnosis
   app.add_option("COMMAND", options->command, "The program to run and record, and its arguments; or use --pid");
   declare_schedule(app, *options);
   declare_content(app, *options);
@@ -197,6 +220,12 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
       ->type_name("FILE");
   app.add_flag("--force", options->may_overwrite, "Overwrite the file if it exists");
   app.add_flag_callback("--no-analyze", [options] { options->wants_trace = false; }, "Only record; print no diagnosis");
+  app.add_option("--price", request->price, "What a kilowatt-hour costs: the diagnosis says what 1,000 steps cost")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("X");
+  app.add_option("--carbon", request->carbon, "Grams of CO2 for a kilowatt-hour: likewise")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("G");
   app.add_flag("--stop-when-recorded", options->stops_command,
                "End the command (SIGTERM) once the recording is complete; this counts as success");
   app.add_option("--pid", options->pid, "Record a running process that was started with KINETO_USE_DAEMON=1")
@@ -210,7 +239,7 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
       "  telltale record -- python train.py\n"
       "  telltale record --steps 10 --memory -o run.tell -- torchrun --nproc-per-node 2 train.py\n"
       "  telltale record --pid 4711 --seconds 2");
-  return [options, &globals] { return record(*options, globals); };
+  return [options, request, &globals] { return record(*options, *request, globals); };
 }
 
 }  // namespace

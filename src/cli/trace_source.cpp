@@ -10,9 +10,10 @@
 namespace telltale::cli {
 
 CLI::Option* declare_trace(CLI::App& app, std::string& path) {
-  return app.add_option("TRACE", path,
-                        "What torch.profiler wrote (.json, .json.gz, .json.zst), what telltale recorded (.tell), or - "
-                        "for standard input");
+  return app.add_option(
+      "TRACE", path,
+      "What torch.profiler wrote (.json, .json.gz, .json.zst), what telltale recorded (.tell), a memory "
+      "snapshot (.pickle), or - for standard input");
 }
 
 void declare_steps(CLI::App& app, std::optional<std::string>& steps) {

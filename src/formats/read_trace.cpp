@@ -6,6 +6,7 @@
 
 #include "formats/input/text_input.h"
 #include "formats/kineto/read.h"
+#include "formats/memory_snapshot/read.h"
 #include "formats/tell/read.h"
 #include "formats/unread_formats.h"
 
@@ -15,6 +16,7 @@ namespace {
 // In the order in which they are asked.
 constexpr std::array kReaders = {
     Reader{"tell", Reader::Mark::kOwn, tell::is_tell, tell::read},
+    Reader{"memory_snapshot", Reader::Mark::kOwn, memory_snapshot::is_snapshot, memory_snapshot::read},
     Reader{"kineto", Reader::Mark::kShared, kineto::is_json, kineto::read},
 };
 
@@ -40,8 +42,10 @@ Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
     const auto whole = put_back(std::move(first_bytes), std::move(*input));
     return reader->read(*whole, name, options);
   }
-  return failure("is in no format that Telltale knows; it reads JSON of torch.profiler, Chrome traces and .tell files",
-                 name);
+  return failure(
+      "is in no format that Telltale knows; it reads JSON of torch.profiler, Chrome traces, memory snapshots of torch "
+      "and .tell files",
+      name);
 }
 
 }  // namespace telltale

@@ -48,7 +48,6 @@ TEST_F(ReadTraceTest, names_what_other_profilers_write) {
   const auto starts = [](const std::string& text, const std::string& words) { return text.starts_with(words); };
   EXPECT_PRED2(starts, refusal("SQLite format 3\0…"s), "is an SQLite database, such as Nsight Systems exports");
   EXPECT_PRED2(starts, refusal("anything", ".nsys-rep"), "is a report of Nsight Systems");
-  EXPECT_PRED2(starts, refusal("\x80\x04\x95…"), "is a Python pickle, such as a memory snapshot");
   EXPECT_PRED2(starts, refusal("PERFILE2…"), "is a recording of Linux perf");
   EXPECT_PRED2(starts, refusal("\x0a\x20\x08\x02\x12\x0a/device:TPU:0…"), "is an XPlane profile of JAX or TensorFlow");
   EXPECT_PRED2(starts, refusal("\x0a\x20\x08…", ".pftrace"), "is a Perfetto trace");
@@ -61,7 +60,6 @@ TEST_F(ReadTraceTest, names_what_other_profilers_write) {
   EXPECT_PRED2(starts, refusal(R"({"schema": "1.1.0-chakra.0.0.4", "pid": 1, "nodes": [{"id": 1}]})"),
                "is a PyTorch execution trace (Chakra)");
   EXPECT_PRED2(starts, refusal(R"({"workload_graph": [{"Id": 216}]})"), "is a PyTorch execution trace (Chakra)");
-  EXPECT_PRED2(starts, refusal(R"({"segments": [], "device_traces": []})"), "is a memory snapshot of torch");
 }
 
 TEST_F(ReadTraceTest, looks_at_the_top_level_alone_for_what_a_json_file_is) {
@@ -78,7 +76,8 @@ TEST_F(ReadTraceTest, refuses_json_without_events) {
   EXPECT_EQ(refusal("{}"), "is JSON, but not a trace: it has no list of events (\"traceEvents\")");
   EXPECT_EQ(refusal("{\"a\" 1}"), "is not a trace: its JSON goes wrong before the first event");
   EXPECT_EQ(refusal("Dear reader"),
-            "is in no format that Telltale knows; it reads JSON of torch.profiler, Chrome traces and .tell files");
+            "is in no format that Telltale knows; it reads JSON of torch.profiler, Chrome traces, memory snapshots of "
+            "torch and .tell files");
 }
 
 TEST_F(ReadTraceTest, tells_kineto_from_other_writers_of_chrome_traces) {

@@ -93,11 +93,6 @@ constexpr BinaryFormat kBinaryFormats[] = {
      "is a report of Nsight Compute, which Telltale does not read", kRecordInstead},
     {[](const Sight& file) { return file.starts_with("SQLite format 3\0"sv); },
      "is an SQLite database, such as Nsight Systems exports, which Telltale does not read", kRecordInstead},
-    {[](const Sight& file) {
-       return file.bytes.size() > 1 && file.bytes[0] == '\x80' && file.bytes[1] >= 2 && file.bytes[1] <= 5;
-     },
-     "is a Python pickle, such as a memory snapshot of torch, which Telltale does not read",
-     "open a snapshot at https://pytorch.org/memory_viz"},
     {[](const Sight& file) { return file.starts_with("PERFILE2"sv); },
      "is a recording of Linux perf, which Telltale does not read", kRecordInstead},
     {[](const Sight& file) { return file.starts_with("\x89HDF\r\n\x1a\n"sv); },
@@ -136,8 +131,6 @@ constexpr JsonFormat kJsonFormats[] = {
      },
      "is a PyTorch execution trace (Chakra), which has no timeline",
      "record with torch.profiler and name the trace that it exports"},
-    {[](const TopLevelMembers& json) { return json.has("segments") && json.has("device_traces"); },
-     "is a memory snapshot of torch, which Telltale does not read", "open it at https://pytorch.org/memory_viz"},
     {[](const TopLevelMembers& json) { return json.has("nodes") && json.has("startTime") && json.has("endTime"); },
      "is a CPU profile of Chrome's DevTools, which Telltale does not read",
      "export a trace of the Performance panel instead"},

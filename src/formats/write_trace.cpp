@@ -7,6 +7,7 @@
 #include "formats/collapsed/write.h"
 #include "formats/csv/write.h"
 #include "formats/kineto/write.h"
+#include "formats/memory_snapshot/write.h"
 #include "formats/output/file_sink.h"
 #include "formats/perfetto/write.h"
 #include "formats/speedscope/write.h"
@@ -37,6 +38,10 @@ std::span<const OutputFormat> output_formats() {
       {"perfetto", {".pftrace", ".perfetto-trace"}, "Perfetto's own protobuf messages", perfetto::write},
       {"collapsed", {".folded", ".collapsed"}, "stacks with their nanoseconds, for flame graphs", collapsed::write},
       {"speedscope", {".speedscope.json"}, "for speedscope.app", speedscope::write},
+      {"memory_snapshot",
+       {".pickle"},
+       "the log of torch's allocators, for pytorch.org/memory_viz",
+       memory_snapshot::write},
       {"csv", {".csv"}, "a line for each event, for spreadsheets and data frames", csv::write},
   };
   return kFormats;

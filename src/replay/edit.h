@@ -35,6 +35,7 @@ EventId subtree_end(const Trace& trace, EventId root);
 struct ObserverCost {
   double python_call = 0, operator_call = 0, api_call = 0;
   double share = 0;
+  bool operator==(const ObserverCost&) const = default;
 };
 
 // Every call takes the trace that the edit is for, always the same one.

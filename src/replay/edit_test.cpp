@@ -111,6 +111,9 @@ TEST(ObserverCost, is_small_where_our_own_recorder_was_at_work) {
   const ObserverCost cost = observer_cost(trace);
   EXPECT_EQ(cost.python_call, 75);
   EXPECT_EQ(cost.operator_call, 100);
+  EXPECT_EQ(cost.api_call, 0);
+  trace.metadata.emplace_back("cuda_calls", "\"chosen\"");
+  EXPECT_NEAR(observer_cost(trace).api_call, 976.6, 0.1);  // 125 µs for 128 launches
   trace.recorded.shapes = true;
   EXPECT_EQ(observer_cost(trace).operator_call, 310);
 }

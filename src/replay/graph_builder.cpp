@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/api_calls.h"
 #include "analysis/host_timeline.h"
 #include "analysis/robust_statistics.h"
 
@@ -262,8 +263,9 @@ std::uint32_t GraphBuilder::awaited_work(EventId event, Interval call) const {
   return awaited;
 }
 
-// Calls that wait by name; launches that wait, where all of them do; copies that outlast their copy; and any long call
-// that outlasts all device work, such as a cudaFree.
+// Calls that wait by name; launches that wait, where all of them do; copies that outlast their copy; and long calls
+// about memory that outlast all device work, such as a cudaFree. What only asks the driver for something never waits
+// for it.
 bool GraphBuilder::blocks(const StepGraph::HostNode& node, const HostSegment& segment) const {
   if (is_waiting_call(trace_.name(segment.event))) return true;
   if (node.work_count > 0) {
@@ -272,9 +274,11 @@ bool GraphBuilder::blocks(const StepGraph::HostNode& node, const HostSegment& se
     if (trace_.events.kind[last.event] == Kind::kMemcpy) return outlasts_it && segment.when.length() > kLeastWait;
     return outlasts_it && graph_.is_launch_blocking_;
   }
+  const ApiCall call = api_call_named(trace_.name(segment.event));
+  if (!is_about_memory(call) && call != ApiCall::kLoading) return false;
   if (segment.when.length() < kLeastWait || !outlasts_all_work(segment.when.end)) return false;
   // Asking for memory takes long without waiting: that it waited shows only when it returns right behind the device.
-  if (!trace_.name(segment.event).contains("lloc")) return true;
+  if (!asks_for_memory(call)) return true;
   return !outlasts_all_work(std::max(segment.when.end - kPromptly, (segment.when.begin + segment.when.end) / 2));
 }
 

@@ -50,7 +50,8 @@ class Simulation {
         lanes_(graph.lanes_.size()),
         stream_end_(graph.streams_, 0),
         work_end_(graph.works_.size(), 0),
-        queues_(graph.streams_, LaunchQueueClock(graph.queue_capacity_)) {}
+        queues_(graph.streams_, LaunchQueueClock(graph.queue_capacity_)),
+        is_without_observer_(edit.observer != ObserverCost{}) {}
 
   // Once.
   ReplayedStep run() {
@@ -172,6 +173,7 @@ class Simulation {
   Nanoseconds own_time(LaneClock& lane, const StepGraph::HostNode& node) const {
     auto own = static_cast<double>(node.own);
     if (node.event == kNoEvent) return node.own;
+    if (is_without_observer_ && graph_.trace_->events.kind[node.event] == Kind::kOverhead) return 0;
     if (node.begins_event) lane.owed += observer_cost(node.event);
     const double observed = std::min(own, kLongestObservedStretch);
     const double shared = observed * std::min(edit_.observer.share, kLargestObservedShare);
@@ -206,6 +208,7 @@ class Simulation {
   std::vector<LaunchQueueClock> queues_;  // by stream
   std::vector<Interval> busy_;            // when a device works, in the last two rounds
   bool is_measuring_ = false;
+  bool is_without_observer_;  // what a recorder says it took for itself is gone
 };
 
 StepGraph::StepGraph(const Trace& trace, const StepTiming& timing, const std::vector<HostWork>& host_work)

@@ -27,6 +27,19 @@ struct WaitingProgram : Program {
   }
 };
 
+TEST(StepGraph, is_without_what_the_recorder_took_for_itself_when_nothing_is_observed) {
+  Program program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.run(Kind::kPython, "train.py(3): prepare", 900 * kMicrosecond);
+    program.run(Kind::kOverhead, "CUPTI start", 200 * kMicrosecond);
+    program.spend(100 * kMicrosecond);
+  }
+  EXPECT_EQ(program.replayed().period, 1200 * kMicrosecond);
+  const auto unobserved = program.replayed([](const Trace&, Edit& edit) { edit.observer.api_call = 1; });
+  EXPECT_EQ(unobserved.period, 1000 * kMicrosecond);
+}
+
 TEST(StepGraph, replays_a_host_that_the_device_waits_for_as_it_was) {
   Program program;
   for (int step = 0; step < 3; ++step) {

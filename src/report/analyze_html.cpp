@@ -6,6 +6,7 @@
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
 #include "report/html_text.h"
+#include "report/report_script.h"
 
 namespace telltale {
 namespace html {
@@ -40,16 +41,20 @@ std::string number_cell(std::string_view text) { return fmt::format("<td class=\
 
 namespace {
 
-// The policy is a second wall: even if a name from a file became markup, the browser would fetch and run nothing.
-constexpr std::string_view kHead = R"(<!doctype html>
+std::string head() {
+  // The policy is a second wall: even if a name from a file became markup, the browser would fetch nothing, and run
+  // nothing but our own script.
+  return fmt::format(R"(<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="telltale">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-)";
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src '{}'">
+)",
+                     kReportScriptHash);
+}
 
 std::string header(const Diagnosis& diagnosis) {
   const Headline parts = headline(diagnosis);
@@ -61,7 +66,7 @@ std::string header(const Diagnosis& diagnosis) {
 
 std::string footer(const Diagnosis& diagnosis) {
   return fmt::format("<footer>\n<p>Made by telltale analyze from {}: {}, {}. {}</p>\n</footer>\n",
-                     html_cut(diagnosis.path == "-" ? "standard input" : diagnosis.path, 200),
+                     html_cut(file_label(diagnosis), 200),
                      counted(static_cast<double>(diagnosis.trace.events), "event"),
                      format_time(diagnosis.trace.duration_ns), html_escaped(remarks_text(diagnosis)));
 }
@@ -70,7 +75,7 @@ std::string footer(const Diagnosis& diagnosis) {
 }  // namespace html
 
 std::string analyze_html(const Diagnosis& diagnosis, const Trace& trace) {
-  std::string page(html::kHead);
+  std::string page = html::head();
   page += fmt::format("<title>{} · telltale</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
                       html_cut(file_label(diagnosis), 100), html::style_sheet());
   page += html::header(diagnosis);
@@ -78,6 +83,7 @@ std::string analyze_html(const Diagnosis& diagnosis, const Trace& trace) {
   page += html::latencies_section(diagnosis);
   page += html::threads_section(diagnosis);
   page += html::counters_section(diagnosis);
+  page += html::energy_section(diagnosis);
   page += html::findings_section(diagnosis, trace);
   page += html::strip_section(diagnosis, trace);
   page += html::modules_section(diagnosis);
@@ -88,7 +94,7 @@ std::string analyze_html(const Diagnosis& diagnosis, const Trace& trace) {
   page += html::copies_section(diagnosis);
   page += html::communication_section(diagnosis);
   page += html::footer(diagnosis);
-  return page + "</main>\n</body>\n</html>\n";
+  return page + fmt::format("</main>\n<script>{}</script>\n</body>\n</html>\n", kReportScript);
 }
 
 }  // namespace telltale

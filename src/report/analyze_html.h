@@ -1,4 +1,5 @@
-// A diagnosis as one page: no network, no script, readable in light and dark, under 2 MB whatever the trace.
+// A diagnosis as one page: no network, readable in light and dark, under 2 MB whatever the trace. Its script lets one
+// zoom into a step; without it, all is there to be read. It names the trace's file, and no folder.
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
 #include "report/html_text.h"
+#include "report/shown_names.h"
 
 namespace telltale::html {
 namespace {
@@ -49,11 +50,17 @@ std::string code_of(std::string_view code) {
 std::string where_of(const Finding& finding) {
   std::string text;
   if (finding.source) {
-    text = fmt::format("<code title=\"{}\">{}</code>", html_cut(finding.source->file, kLongestName),
-                       html_cut(source_text(*finding.source), kLongestName));
+    text = fmt::format("<code>{}</code>", html_cut(source_text(*finding.source), kLongestName));
   }
   if (const std::string doubt = doubt_of(finding); !doubt.empty()) text += (text.empty() ? "" : " · ") + doubt;
   return text.empty() ? text : "<p class=\"where\">" + text + "</p>\n";
+}
+
+// In full, but for the folders in which Python's files lie.
+std::string name_of(EventId event, const Trace& trace) {
+  const std::string_view name = trace.name(event);
+  if (trace.events.kind[event] != Kind::kPython) return html_cut(name, kLongestName);
+  return html_cut(shortened_name(Kind::kPython, name), kLongestName);
 }
 
 std::string evidence_of(const Finding& finding, const Trace& trace) {
@@ -64,8 +71,8 @@ std::string evidence_of(const Finding& finding, const Trace& trace) {
     ++count;
     rows += fmt::format(
         "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-        html_cut(trace.name(event), kLongestName), format_time(trace.events.start[event]),
-        format_time(trace.events.duration[event]), event);
+        name_of(event, trace), format_time(trace.events.start[event]), format_time(trace.events.duration[event]),
+        event);
   }
   if (count == 0) return {};
   return fmt::format(

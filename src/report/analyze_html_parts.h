@@ -1,9 +1,12 @@
 // The sections of the page of a diagnosis. Each is empty where there is nothing to show.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "advise/diagnosis.h"
 #include "trace/trace.h"
@@ -16,8 +19,11 @@ std::string breakdown_section(const Diagnosis& diagnosis);  // with idle causes 
 std::string latencies_section(const Diagnosis& diagnosis);
 std::string threads_section(const Diagnosis& diagnosis);
 std::string counters_section(const Diagnosis& diagnosis);
+std::string energy_section(const Diagnosis& diagnosis);
 std::string findings_section(const Diagnosis& diagnosis, const Trace& trace);
 std::string strip_section(const Diagnosis& diagnosis, const Trace& trace);
+// What the page's script draws in place of the strip: see web/src/report.
+std::string timeline_data(const Diagnosis& diagnosis, const Trace& trace);
 std::string modules_section(const Diagnosis& diagnosis);
 std::string kernels_section(const Diagnosis& diagnosis);
 std::string memory_section(const Diagnosis& diagnosis);
@@ -39,6 +45,9 @@ std::string number_cell(std::string_view text);
 
 // A colored square that stands before the label it belongs to.
 std::string key_mark(std::string_view style_class);
+
+// How much launched work waits for the device at most, in each of equal parts of the window.
+std::vector<std::int32_t> deepest_by_column(const LaunchQueue& queue, Interval window, std::size_t columns);
 
 // A horizontal bar of `percent` of the room, with its color; nothing for nothing.
 std::string meter(double percent, std::string_view style_class);

@@ -145,18 +145,34 @@ constexpr std::string_view kPictures = R"css(
 @media print { main { max-width: none; } .lane svg { print-color-adjust: exact; } .bar, .meter, .key { print-color-adjust: exact; } }
 )css";
 
-double luminance_of(Color color) { return 0.2126 * color.red + 0.7152 * color.green + 0.0722 * color.blue; }
-
 // Dark text on light colors and white on dark ones, by their luminance (WCAG).
 std::string_view ink_on(Color color) { return luminance_of(color) > 125 ? "#15171a" : "#fff"; }
 
-// Dark colors would drown on a dark ground: they get a quarter of white.
-Color on_dark_ground(Color color) {
-  constexpr double kDark = 100;
-  if (luminance_of(color) >= kDark) return color;
-  const auto lighter = [](std::uint8_t part) { return static_cast<std::uint8_t>(part + (255 - part) / 4); };
-  return {lighter(color.red), lighter(color.green), lighter(color.blue), color.terminal};
+constexpr std::string_view kTimeline = R"css(
+.replaced { display: none; }
+button { font: inherit; color: inherit; cursor: pointer; }
+.show, .buttons button { font-size: .87rem; background: var(--raised); border: 1px solid var(--line); border-radius: 4px; padding: .15rem .7rem; }
+.show { margin-top: .5rem; }
+.show:hover, .buttons button:hover { border-color: var(--soft); }
+.buttons { display: flex; justify-content: flex-end; gap: .3rem; margin-bottom: .3rem; }
+.picture { display: grid; grid-template-columns: 11rem minmax(0, 1fr); }
+.names { position: relative; font-size: .8rem; color: var(--soft); }
+.names > * { position: absolute; left: 0; right: .6rem; display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.names > span { align-content: center; }
+.names > button { font-size: .75rem; line-height: 1; text-align: left; background: none; border: 0; padding: 0; color: var(--mark); }
+.names > button:hover { text-decoration: underline; }
+.picture .room { position: relative; }
+.picture canvas { display: block; width: 100%; cursor: grab; touch-action: pan-y; border-radius: 3px; }
+.picture canvas:active { cursor: grabbing; }
+.tip {
+  position: absolute; z-index: 1; max-width: 26rem; padding: .35rem .6rem; pointer-events: none; font-size: .8rem; line-height: 1.4;
+  color: var(--ink); background: var(--ground); border: 1px solid var(--line); border-radius: 4px; overflow-wrap: anywhere;
 }
+.tip b { display: block; font-weight: 600; }
+.readout { max-width: none; min-height: 1.5em; margin: .5rem 0 0; font-size: .82rem; color: var(--soft); }
+@media (max-width: 42rem) { .picture { grid-template-columns: 5rem minmax(0, 1fr); } }
+@media print { .replaced { display: block; } .timeline, .show { display: none; } }
+)css";
 
 std::string color_rule(char prefix, int index, Color color) {
   return fmt::format(
@@ -176,7 +192,7 @@ std::string color_rules(Adapt adapt) {
 
 std::string style_sheet() {
   std::string sheet;
-  for (const std::string_view part : {kGrounds, kText, kBars, kFindings, kPictures}) sheet += part;
+  for (const std::string_view part : {kGrounds, kText, kBars, kFindings, kPictures, kTimeline}) sheet += part;
   sheet += color_rules([](Color color) { return color; });
   sheet += "@media (prefers-color-scheme: dark) {\n" + color_rules(on_dark_ground) + "}\n";
   return sheet + ".tag { background: none; }\n";

@@ -1,10 +1,13 @@
 #include "report/analyze_html.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "base/text_encoding.h"
+#include "report/report_script.h"
 #include "report/testing/sample_diagnosis.h"
 
 namespace telltale {
@@ -25,8 +28,10 @@ std::string first_fault_of_markup(const std::string& page) {
   static const std::regex kTag(R"re(<(/?)([a-z0-9]+)((?: [a-zA-Z0-9-]+(?:="[^"<]*")?)*)(/?)>)re");
   std::vector<std::string> open;
   std::string rest = page.substr(page.find("<html"));
-  const std::size_t style = rest.find("<style>"), end_of_style = rest.find("</style>");
-  rest.erase(style + 7, end_of_style - style - 7);
+  for (const auto& [begin, end] : {std::pair("<style>", "</style>"), std::pair("<script>", "</script>")}) {
+    const std::size_t inside = rest.find(begin) + std::string_view(begin).size();
+    rest.erase(inside, rest.find(end, inside) - inside);
+  }
   std::size_t tags = 0;
   for (std::sregex_iterator tag(rest.begin(), rest.end(), kTag), end; tag != end; ++tag, ++tags) {
     const std::string name = (*tag)[2];
@@ -46,12 +51,83 @@ std::string first_fault_of_markup(const std::string& page) {
 TEST(AnalyzeHtml, is_one_page_that_asks_for_nothing) {
   const std::string page = page_of(sample_diagnosis());
   EXPECT_TRUE(page.starts_with("<!doctype html>"));
-  for (const char* part : {"http:", "https:", "<script", "<link", "@import", "url(", "src="}) {
+  for (const char* part : {"http:", "https:", "<link", "@import", "url(", "src=", "import("}) {
     EXPECT_FALSE(has(page, part)) << part;
   }
   EXPECT_TRUE(has(page, "default-src 'none'"));
   EXPECT_TRUE(has(page, "<meta name=\"generator\" content=\"telltale\">"));
   EXPECT_TRUE(has(page, "prefers-color-scheme: dark"));
+}
+
+TEST(AnalyzeHtml, lets_a_browser_run_its_own_script_and_no_other) {
+  const std::string page = page_of(sample_diagnosis());
+  EXPECT_EQ(count_of(page, "<script"), 2U) << "data, and what draws them";
+  EXPECT_TRUE(has(page, "<script type=\"application/json\" id=\"timeline-data\">{"));
+  EXPECT_TRUE(has(page, fmt::format("<script>{}</script>", kReportScript)));
+  EXPECT_TRUE(
+      has(page, fmt::format("default-src 'none'; style-src 'unsafe-inline'; script-src '{}'\">", kReportScriptHash)));
+}
+
+// What the script reads.
+nlohmann::json timeline_of(const std::string& page) {
+  const std::string_view begin = "id=\"timeline-data\">";
+  const std::size_t inside = page.find(begin) + begin.size();
+  return nlohmann::json::parse(page.substr(inside, page.find("</script>", inside) - inside));
+}
+
+TEST(AnalyzeHtml, has_the_step_for_its_script) {
+  const nlohmann::json data = timeline_of(page_of(sample_diagnosis()));
+  EXPECT_EQ(data["window_ns"], 58'000'000);
+  std::vector<std::string> kinds;
+  for (const auto& lane : data["lanes"]) kinds.push_back(lane["kind"]);
+  EXPECT_EQ(kinds, (std::vector<std::string>{"stream", "gaps", "thread", "calls", "calls", "calls"}));
+
+  // The step is from 1 to 59 ms. Its kernels run from 1 to 21 and from 30 to 48 ms.
+  const auto& stream = data["lanes"][0]["spans"];
+  ASSERT_EQ(stream.size(), 12U);
+  const auto number = [&](std::size_t at) { return stream[at].get<std::int64_t>(); };
+  EXPECT_EQ((std::vector<std::int64_t>{number(0), number(1), number(4), number(5)}),
+            (std::vector<std::int64_t>{0, 20'000'000, 1, 20'000'000}));
+  EXPECT_EQ((std::vector<std::int64_t>{number(6), number(7), number(10), number(11)}),
+            (std::vector<std::int64_t>{29'000'000, 18'000'000, 1, 18'000'000}));
+  EXPECT_EQ(data["works"][stream[2].get<std::size_t>()]["label"], "matmul");
+  EXPECT_EQ(data["names"][stream[3].get<std::size_t>()], "ampere_sgemm_128x64_tn");
+  EXPECT_EQ(data["works"][stream[8].get<std::size_t>()]["label"], "elementwise");
+
+  const auto& calls = data["lanes"][5]["spans"];  // the wait is called by aten::item, and that in the step
+  EXPECT_EQ(data["names"][calls[3].get<std::size_t>()], "cudaStreamSynchronize");
+  EXPECT_EQ(calls[0], 40'000'000);
+}
+
+TEST(AnalyzeHtml, marks_where_findings_are_in_the_step) {
+  SampleDiagnosis sample = sample_diagnosis();
+  // Of three steps the first is drawn. Its wait, its item and kernels of all steps.
+  std::vector<EventId> waits, kernels;
+  for (EventId event = 0; event < sample.trace.events.size(); ++event) {
+    if (sample.trace.name(event) == "cudaStreamSynchronize" || sample.trace.name(event) == "aten::item")
+      waits.push_back(event);
+    if (sample.trace.events.kind[event] == Kind::kKernel) kernels.push_back(event);
+  }
+  sample.diagnosis.findings[1].reach = waits;
+  sample.diagnosis.findings[2].reach = kernels;
+  const nlohmann::json found = timeline_of(page_of(sample))["findings"];
+  ASSERT_EQ(found.size(), 2U) << "the first has its evidence in another step, the last has none";
+  EXPECT_EQ(found[0]["number"], 2);
+  EXPECT_EQ(found[0]["title"], "The host stops for the GPU once a step");
+  EXPECT_EQ(found[0]["places"], (nlohmann::json{39'000'000, 10'000'000})) << "the wait lies within the item";
+  EXPECT_EQ(found[1]["places"], (nlohmann::json{0, 20'000'000, 29'000'000, 18'000'000}));
+}
+
+TEST(AnalyzeHtml, names_no_folder) {
+  SampleDiagnosis sample = sample_diagnosis();
+  sample.diagnosis.path = "/home/ada/secret project/train.json.gz";
+  for (Finding& finding : sample.diagnosis.findings)
+    finding.source = SourceLine{"/home/ada/secret project/models/gpt2.py", 312, "attend"};
+  const std::string page = page_of(sample);
+  EXPECT_TRUE(has(page, "train.json.gz"));
+  EXPECT_TRUE(has(page, "<code>models/gpt2.py:312 in attend</code>"));
+  EXPECT_FALSE(has(page, "secret project"));
+  EXPECT_FALSE(has(page, "/home"));
 }
 
 TEST(AnalyzeHtml, is_well_formed) {
@@ -162,6 +238,8 @@ TEST(AnalyzeHtml, lets_no_name_be_markup) {
   EXPECT_FALSE(has(page, "\x1b"));
   EXPECT_TRUE(has(page, "&lt;img src=x&gt;"));
   EXPECT_EQ(count_of(page, "</style>"), 1U);
+  EXPECT_EQ(count_of(page, "</script>"), 2U);
+  EXPECT_EQ(timeline_of(page)["findings"].size(), 0U) << "of the first step: none";
   EXPECT_TRUE(is_utf8(page));
   EXPECT_EQ(first_fault_of_markup(page), "");
 }
@@ -189,13 +267,40 @@ TEST(AnalyzeHtml, stays_under_two_megabytes) {
   StepStrip& strip = diagnosis.strip = {};
   strip.window = {0, 1'000'000};
   StripLane<WorkClass> lane{1, 0, {}};
-  for (int i = 0; i < 3000; ++i) lane.spans.push_back({{i * 300, i * 300 + 100}, WorkClass::kMatmul, 5, 77, 99});
+  for (int i = 0; i < 2000; ++i) lane.spans.push_back({{i * 300, i * 300 + 100}, WorkClass::kMatmul, 5, 77, 99});
   StripLane<HostWork> thread{0, 0, {}};
-  for (int i = 0; i < 3000; ++i) thread.spans.push_back({{i * 300, i * 300 + 100}, HostWork::kPython, 5, 77, 99});
+  for (int i = 0; i < 2000; ++i) thread.spans.push_back({{i * 300, i * 300 + 100}, HostWork::kPython, 5, 77, 99});
   strip.streams = {lane};
   strip.threads = {thread};
+  // As many spans as there can be, all with names of their own.
+  Trace& trace = sample.trace;
+  StepStrip& close = diagnosis.strip_to_zoom_into = strip;
+  close.window = {0, 100'000'000'000};
+  for (StripLane<WorkClass>& stream : close.streams) stream.spans.clear();
+  for (StripLane<HostWork>& drawn : close.threads) drawn.spans.clear();
+  close.calls.resize(1);
+  std::vector<EventId> everything;
+  for (std::size_t i = 0; i < kStripToZoomInto.spans; ++i) {
+    const auto event = static_cast<EventId>(trace.events.size());
+    const Nanoseconds start = static_cast<Nanoseconds>(i) * 20'000'000;
+    trace.events.start.push_back(start);
+    trace.events.duration.push_back(10'000'000);
+    trace.events.name.push_back(trace.strings.intern(fmt::format("{}{}", i, std::string(5000, '<'))));
+    trace.events.kind.push_back(Kind::kOperator);
+    everything.push_back(event);
+    close.streams[0].spans.push_back({{start, start + 19'999'999}, WorkClass::kMatmul, event, 1'000'000, 19'999'998});
+    close.threads[0].spans.push_back({{start, start + 19'999'999}, HostWork::kSync, event, 1'000'000, 19'999'998});
+    close.calls[0].spans.push_back({{start, start + 19'999'999}, HostWork::kSync, event, 1'000'000, 19'999'998});
+  }
+  for (Finding& finding : diagnosis.findings) finding.reach = everything;
   const std::string page = page_of(sample);
   EXPECT_LT(page.size(), 2'000'000U);
+  {
+  }
+  const nlohmann::json data = timeline_of(page);
+  EXPECT_EQ(data["lanes"][0]["spans"].size(), 6 * kStripToZoomInto.spans);
+  EXPECT_EQ(data["findings"].size(), 12U);
+  EXPECT_LE(data["findings"][0]["places"].size(), 600U);
 }
 
 TEST(AnalyzeHtml, shows_requests_and_threads_of_a_server) {

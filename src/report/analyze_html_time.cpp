@@ -6,6 +6,7 @@
 #include "base/amounts.h"
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
+#include "report/energy_words.h"
 #include "report/html_text.h"
 #include "report/palette.h"
 
@@ -182,6 +183,14 @@ std::string counters_section(const Diagnosis& diagnosis) {
   }
   return section("counters", "Counters", "Means are over time: a value holds until the next.",
                  table_of({{"counter", false}, {"mean"}, {"least"}, {"most"}, {"values"}}, rows, "kernels"));
+}
+
+std::string energy_section(const Diagnosis& diagnosis) {
+  std::string lines;
+  for (const std::string& sentence : energy_sentences(diagnosis))
+    lines += fmt::format("<p>{}</p>\n", html_escaped(sentence));
+  return lines.empty() ? lines
+                       : section("energy", "Energy and memory", "As gauges of the whole devices tell it.", lines);
 }
 
 }  // namespace telltale::html

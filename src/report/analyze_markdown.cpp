@@ -8,6 +8,7 @@
 #include "base/amounts.h"
 #include "base/text_encoding.h"
 #include "report/analyze_words.h"
+#include "report/energy_words.h"
 #include "report/text_width.h"
 
 namespace telltale {
@@ -72,7 +73,9 @@ std::string findings_table(const Diagnosis& diagnosis) {
   for (const Finding& finding : diagnosis.findings) {
     const bool is_time = is_about_time(finding);
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", ++number, markdown_escaped(finding.title),
-                        is_time ? format_time(finding.saving.likely) : "–",
+                        is_time                    ? format_time(finding.saving.likely)
+                        : finding.saving_bytes > 0 ? memory_saving_text(finding)
+                                                   : "–",
                         is_time ? percent_digits(finding.saving.likely_percent) : "–",
                         is_time ? saving_range(finding.saving) : "–",
                         finding.source ? markdown_escaped(source_text(*finding.source)) : "");
@@ -90,18 +93,6 @@ std::string evidence_list(const Finding& finding, const Trace& trace) {
                         format_time(trace.events.start[event]));
   }
   return text.empty() ? text : "\nEvidence:\n\n" + text;
-}
-
-std::string details(const Finding& finding, std::size_t number, const Trace& trace) {
-  std::string text = fmt::format("\n<details>\n<summary>{}. {}</summary>\n", number, markdown_escaped(finding.title));
-  for (const std::string& part :
-       {finding.explanation, parts_text(finding), finding.fix.text, also_explains_text(finding)}) {
-    if (!part.empty()) text += '\n' + markdown_escaped(part) + '\n';
-  }
-  if (!finding.fix.code.empty()) text += '\n' + fenced(finding.fix.code);
-  text += evidence_list(finding, trace);
-  text += fmt::format("\nRule `{}`, {} confidence.\n", finding.rule, name_of(finding.confidence));
-  return text + "</details>\n";
 }
 
 std::string section_of(const RuleInfo& rule) {
@@ -133,18 +124,32 @@ std::string markdown_escaped(std::string_view text) {
   return escaped;
 }
 
+std::string finding_markdown(const Finding& finding, std::size_t number, const Trace& trace) {
+  std::string text = fmt::format("\n<details>\n<summary>{}. {}</summary>\n", number, markdown_escaped(finding.title));
+  for (const std::string& part :
+       {finding.explanation, parts_text(finding), finding.fix.text, also_explains_text(finding)}) {
+    if (!part.empty()) text += '\n' + markdown_escaped(part) + '\n';
+  }
+  if (!finding.fix.code.empty()) text += '\n' + fenced(finding.fix.code);
+  text += evidence_list(finding, trace);
+  text += fmt::format("\nRule `{}`, {} confidence.\n", finding.rule, name_of(finding.confidence));
+  return text + "</details>\n";
+}
+
 std::string analyze_markdown(const Diagnosis& diagnosis, const Trace& trace) {
   std::string text =
       fmt::format("### {}\n\n{}\n", markdown_escaped(subject_line(diagnosis)),
                   diagnosis.is_about_steps ? headline_text(diagnosis) : markdown_escaped(headline_text(diagnosis)));
   text += diagnosis.is_about_steps ? breakdown_table(diagnosis) : activity_tables(diagnosis);
+  if (const std::string energy = energy_text(diagnosis); !energy.empty())
+    text += '\n' + markdown_escaped(energy) + '\n';
   if (diagnosis.findings.empty()) {
     if (diagnosis.is_about_steps) text += fmt::format("\n{}\n", nothing_found_text(diagnosis));
   } else {
     text += findings_table(diagnosis);
   }
   std::size_t number = 0;
-  for (const Finding& finding : diagnosis.findings) text += details(finding, ++number, trace);
+  for (const Finding& finding : diagnosis.findings) text += finding_markdown(finding, ++number, trace);
   if (std::ranges::count_if(diagnosis.findings, is_about_time) > 1) text += fmt::format("\n{}\n", kSavingsOverlap);
   if (const std::string remarks = remarks_text(diagnosis); !remarks.empty())
     text += '\n' + markdown_escaped(remarks) + '\n';

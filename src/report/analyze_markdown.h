@@ -1,6 +1,7 @@
 // A diagnosis as Markdown, as a comment on a pull request wants it, and what there is to say of rules.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@ namespace telltale {
 
 // `trace` is the one that was diagnosed.
 std::string analyze_markdown(const Diagnosis& diagnosis, const Trace& trace);
+
+// One finding with its number, folded up but for its title.
+std::string finding_markdown(const Finding& finding, std::size_t number, const Trace& trace);
 
 // What rules look for, need and promise, the generated part of docs/rules.md: a table of all, which leads to a section
 // for each.

@@ -9,6 +9,7 @@
 
 #include "base/amounts.h"
 #include "report/analyze_words.h"
+#include "report/energy_words.h"
 #include "report/text_table.h"
 #include "report/text_width.h"
 
@@ -212,7 +213,7 @@ std::string activity_text(const Diagnosis& diagnosis, const TextStyle& style) {
 
 // "saves 12.0 ms  25 %  (20 to 28)"
 std::string saving_of(const Finding& finding) {
-  if (!is_about_time(finding)) return {};
+  if (!is_about_time(finding)) return memory_saving_text(finding);
   return fmt::format("saves {}  {}  ({})", format_time(finding.saving.likely),
                      format_percent(finding.saving.likely_percent), saving_range(finding.saving));
 }
@@ -263,18 +264,6 @@ std::string code_lines(std::string_view code, const TextStyle& style) {
   return text;
 }
 
-std::string finding_lines(const Finding& finding, std::size_t number, const TextStyle& style) {
-  std::string text = '\n' + title_lines(finding, number, style);
-  std::string where = finding.source ? source_text(*finding.source) : std::string();
-  if (const std::string doubt = doubt_of(finding); !doubt.empty()) where += (where.empty() ? "" : " · ") + doubt;
-  if (!where.empty()) text += style.faint(paragraph(where, kIndent, style));
-  for (const std::string& part :
-       {finding.explanation, parts_text(finding), finding.fix.text, also_explains_text(finding)}) {
-    if (!part.empty()) text += paragraph(part, kIndent, style);
-  }
-  return text + code_lines(finding.fix.code, style);
-}
-
 std::string footer(const Diagnosis& diagnosis, const TextStyle& style) {
   std::string text;
   if (std::ranges::count_if(diagnosis.findings, is_about_time) > 1) text += paragraph(kSavingsOverlap, "", style);
@@ -290,12 +279,25 @@ std::string footer(const Diagnosis& diagnosis, const TextStyle& style) {
 
 }  // namespace
 
+std::string finding_text(const Finding& finding, std::size_t number, const TextStyle& style) {
+  std::string text = '\n' + title_lines(finding, number, style);
+  std::string where = finding.source ? source_text(*finding.source) : std::string();
+  if (const std::string doubt = doubt_of(finding); !doubt.empty()) where += (where.empty() ? "" : " · ") + doubt;
+  if (!where.empty()) text += style.faint(paragraph(where, kIndent, style));
+  for (const std::string& part :
+       {finding.explanation, parts_text(finding), finding.fix.text, also_explains_text(finding)}) {
+    if (!part.empty()) text += paragraph(part, kIndent, style);
+  }
+  return text + code_lines(finding.fix.code, style);
+}
+
 std::string analyze_text(const Diagnosis& diagnosis, const Trace&, const TextStyle& style) {
   std::string text = style.faint(cut_to_width(subject_line(diagnosis), style.width)) + '\n' +
                      style.bold(paragraph(headline_text(diagnosis), "", style)) +
                      (diagnosis.is_about_steps ? breakdown_of(diagnosis, style) : activity_text(diagnosis, style));
+  if (const std::string energy = energy_text(diagnosis); !energy.empty()) text += '\n' + paragraph(energy, "", style);
   std::size_t number = 0;
-  for (const Finding& finding : diagnosis.findings) text += finding_lines(finding, ++number, style);
+  for (const Finding& finding : diagnosis.findings) text += finding_text(finding, ++number, style);
   if (diagnosis.findings.empty() && diagnosis.is_about_steps)
     text += '\n' + paragraph(nothing_found_text(diagnosis), "", style);
   return text + footer(diagnosis, style);

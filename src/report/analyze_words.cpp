@@ -13,6 +13,7 @@
 #include "advise/request_words.h"
 #include "advise/rule_info.h"
 #include "base/amounts.h"
+#include "report/shown_names.h"
 #include "report/text_width.h"
 #include "trace/unrecorded_steps.h"
 
@@ -22,7 +23,11 @@ namespace {
 constexpr double kWorthSaying = 0.5;  // percent: what rounds to nothing is not mentioned
 constexpr std::size_t kLongestName = 60;
 
-std::string shown(std::string_view name) { return cut_to_width(printable(name), kLongestName); }
+// Frames of Python without the folders in which their files lie.
+std::string shown(std::string_view name) {
+  const bool is_frame = name.find(".py(") != std::string_view::npos;
+  return cut_to_width(is_frame ? shortened_name(Kind::kPython, name) : printable(name), kLongestName);
+}
 
 // What the device does, after "it is busy, mostly".
 std::string_view busy_with(WorkClass work) {
@@ -379,6 +384,13 @@ std::string saving_range(const Saving& saving) {
   const std::string low = percent_digits(saving.low_percent);
   const std::string high = percent_digits(saving.high_percent);
   return low == high ? low : low + " to " + high;
+}
+
+std::string memory_saving_text(const Finding& finding) {
+  if (finding.saving_bytes <= 0) return {};
+  std::string text = "frees " + format_bytes(finding.saving_bytes);
+  if (finding.cost && *finding.cost > 0) text += ", costs " + format_time(*finding.cost);
+  return text;
 }
 
 std::string source_text(const SourceLine& source) {

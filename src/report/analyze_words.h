@@ -39,6 +39,10 @@ std::string breakdown_caption(const Diagnosis& diagnosis);
 // "20 to 28"; one number where both ends look the same
 std::string saving_range(const Saving& saving);
 
+// "frees 3.20 GiB, costs 12.0 ms": what a fix does to memory, and what it takes in time where that is known; empty
+// where it frees none.
+std::string memory_saving_text(const Finding& finding);
+
 // "models/gpt2.py:312 in attend": enough of the path to know the file by.
 std::string source_text(const SourceLine& source);
 

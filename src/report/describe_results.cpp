@@ -11,6 +11,8 @@
 
 #include "report/description.h"
 #include "report/diagnosis_fields.h"
+#include "report/memory_fields.h"
+#include "report/memory_what_if_fields.h"
 #include "report/result_fields.h"
 
 namespace telltale {
@@ -104,8 +106,9 @@ Json structs_of() {
 }  // namespace telltale
 
 int main() {
-  const telltale::Json answers = {telltale::structs_of<telltale::Diagnosis>(), telltale::structs_of<telltale::WhatIf>(),
-                                  telltale::structs_of<telltale::TraceInfo>(),
-                                  telltale::structs_of<telltale::KeyAverages>()};
+  const telltale::Json answers = {
+      telltale::structs_of<telltale::Diagnosis>(),    telltale::structs_of<telltale::WhatIf>(),
+      telltale::structs_of<telltale::TraceInfo>(),    telltale::structs_of<telltale::KeyAverages>(),
+      telltale::structs_of<telltale::MemoryReport>(), telltale::structs_of<telltale::MemoryWhatIf>()};
   std::cout << answers.dump(1) << '\n';
 }

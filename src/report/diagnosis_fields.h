@@ -9,6 +9,7 @@
 
 #include "advise/diagnosis.h"
 #include "report/description.h"
+#include "report/energy_fields.h"
 #include "report/result_fields.h"
 
 namespace telltale {
@@ -211,6 +212,9 @@ void describe(Fields& fields, const Finding& finding) {
   fields.member("title", finding.title, "what is wrong");
   fields.member("explanation", finding.explanation, "the same with its numbers");
   fields.member("saving", finding.saving, "what its fix alone would buy");
+  fields.member("saving_bytes", finding.saving_bytes,
+                "by how much the peak of memory falls with it; 0 where that is not the point");
+  fields.member("cost_ns", finding.cost, "what a fix that saves memory costs in time, in a step; null: not known");
   fields.member("confidence", finding.confidence, "`low`, `medium` or `high`");
   fields.events("evidence", finding.evidence, "up to eight events, the most telling first");
   fields.member("source", finding.source, "the line of the user's code");
@@ -450,7 +454,9 @@ void describe(Fields& fields, const Diagnosis& diagnosis) {
                 "requests and other spans that belong to no thread come first, then scopes at the top of threads that "
                 "come at least three times; each by falling `total_ns`");
   fields.member("requests", diagnosis.requests, "of a server that marks none; null for other programs");
-  fields.member("counters", diagnosis.counters, "those that have a value");
+  fields.member("counters", diagnosis.counters, "those that have a value; gauges are told of by `energy`");
+  fields.member("energy", diagnosis.energy, "null when no gauges were read");
+  fields.member("cost", diagnosis.cost, "null without a price, or when energy is not known");
 }
 
 }  // namespace telltale

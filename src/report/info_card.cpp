@@ -191,6 +191,15 @@ std::string extras_line(const TraceInfo& info, const TextStyle& style) {
   return items.empty() ? std::string() : list_line("Besides", items, style);
 }
 
+std::string clock_line(const TraceInfo& info, const TextStyle& style) {
+  if (!info.device_clock) return {};
+  const DeviceClock& clock = *info.device_clock;
+  return list_line("Clocks",
+                   {fmt::format("the device's times fit the host's within {}", format_time(clock.residual_ns)),
+                    fmt::format("drift {:.3g} ppm", clock.drift_ppm), count_of(clock.samples, "reading")},
+                   style);
+}
+
 std::string distributed_line(const TraceInfo& info, const TextStyle& style) {
   if (!info.distributed) return {};
   const Distributed& distributed = *info.distributed;
@@ -233,8 +242,8 @@ std::string info_card(const TraceInfo& info, const TextStyle& style) {
   };
   return headline(info, style) + summary(info, style) + '\n' + kind_bars(info, style) + '\n' +
          list("Steps", steps_of(info)) + list("Threads", tracks_of(info, TrackKind::kThread)) +
-         list("Streams", tracks_of(info, TrackKind::kStream)) + recorded_line(info, style) + extras_line(info, style) +
-         distributed_line(info, style) + anomaly_lines(info, style);
+         list("Streams", tracks_of(info, TrackKind::kStream)) + recorded_line(info, style) + clock_line(info, style) +
+         extras_line(info, style) + distributed_line(info, style) + anomaly_lines(info, style);
 }
 
 }  // namespace telltale

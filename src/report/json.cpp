@@ -5,6 +5,8 @@
 
 #include "report/description.h"
 #include "report/diagnosis_fields.h"
+#include "report/memory_fields.h"
+#include "report/memory_what_if_fields.h"
 #include "report/result_fields.h"
 
 namespace telltale {
@@ -106,6 +108,8 @@ std::string written(const Answer& answer, const Trace* trace) {
 std::string to_json(const TraceInfo& info) { return written(info, nullptr); }
 std::string to_json(const KeyAverages& averages) { return written(averages, nullptr); }
 std::string to_json(const WhatIf& answer) { return written(answer, nullptr); }
+std::string to_json(const MemoryReport& report, const Trace& trace) { return written(report, &trace); }
+std::string to_json(const MemoryWhatIf& answer) { return written(answer, nullptr); }
 std::string to_json(const Diagnosis& diagnosis, const Trace& trace) { return written(diagnosis, &trace); }
 
 }  // namespace telltale

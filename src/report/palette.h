@@ -115,6 +115,16 @@ inline Color color_of(const BreakdownPart& part) {
   return std::visit([](auto what) { return color_of(what); }, part.what);
 }
 
+constexpr double luminance_of(Color color) { return 0.2126 * color.red + 0.7152 * color.green + 0.0722 * color.blue; }
+
+// Dark colors would drown on a dark ground: they get a quarter of white.
+constexpr Color on_dark_ground(Color color) {
+  constexpr double kDark = 100;
+  if (luminance_of(color) >= kDark) return color;
+  const auto lighter = [](std::uint8_t part) { return static_cast<std::uint8_t>(part + (255 - part) / 4); };
+  return {lighter(color.red), lighter(color.green), lighter(color.blue), color.terminal};
+}
+
 // The class of the page's style sheet that has the color: "w0", "w1", … for work, "h0", "h1", … for causes.
 inline std::string style_class(WorkClass work) {
   return std::string("w").append(std::to_string(static_cast<int>(work)));

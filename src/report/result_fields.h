@@ -116,6 +116,14 @@ void describe(Fields& fields, const AnomalyCount& anomaly) {
 }
 
 template <typename Fields>
+void describe(Fields& fields, const DeviceClock& clock) {
+  fields.object("DeviceClock", "How well times of the device agree with those of the host");
+  fields.member("samples", clock.samples, "how often both clocks were read");
+  fields.member("drift_ppm", clock.drift_ppm, "by which the device's clock is faster, in millionths; taken out");
+  fields.member("residual_ns", clock.residual_ns, "by which times may still differ");
+}
+
+template <typename Fields>
 void describe(Fields& fields, const TraceInfo& info) {
   fields.answer("telltale.info/1", "Info", "What a trace holds");
   fields.member("path", info.path, "the file as it was named; `-` is standard input");
@@ -142,6 +150,9 @@ void describe(Fields& fields, const TraceInfo& info) {
   fields.member("tracks", info.tracks, "in the order of their first event");
   fields.member("kinds", info.kinds, "number of events by kind, for the kinds that occur");
   fields.member("recorded", info.recorded, "what was recorded besides times");
+  fields.member("device_clock", info.device_clock,
+                "how well times of the device agree with those of the host; null where the recorder did not measure "
+                "it");
   fields.member("distributed", info.distributed, "null where the process is alone");
   fields.member("anomalies", info.anomalies, "what was lost first, then what was repaired, then notes");
 }

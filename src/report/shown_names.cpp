@@ -101,6 +101,10 @@ std::string cut_before_arguments(const std::string& name, std::size_t width) {
 
 }  // namespace
 
+std::string shortened_name(Kind kind, std::string_view name) {
+  return printable(short_name({kind, std::string(name)}));
+}
+
 std::vector<std::string> shortened_names(const std::vector<NamedRow>& rows) {
   std::vector<std::string> names;
   for (const NamedRow& row : rows) names.push_back(printable(short_name(row)));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/kind.h"
@@ -13,6 +14,9 @@ struct NamedRow {
   Kind kind;
   std::string name;
 };
+
+// One name alone, without signature and folder. Safe to print.
+std::string shortened_name(Kind kind, std::string_view name);
 
 // Without signatures, folders and prefixes that every row of a kind has; long forms where short ones would coincide.
 // Safe to print.

@@ -7,9 +7,11 @@
 
 #include "base/merge_runs.h"
 #include "base/parallel.h"
+#include "trace/allocator_rows.h"
 #include "trace/device_list.h"
 #include "trace/event_order.h"
 #include "trace/flows.h"
+#include "trace/graph_origins.h"
 #include "trace/linking.h"
 #include "trace/nesting.h"
 #include "trace/step_marks.h"
@@ -39,6 +41,8 @@ class Assembly {
     event_of_row_ = order_events(batches_, origin_, trace_, threads_);
     nest_rows();
     add_details();
+    find_graph_origins();
+    add_allocator_rows(batches_, translator_, origin_, trace_);
     order_counters();
     trace_.steps = marked_steps(trace_);
     describe();
@@ -85,6 +89,7 @@ class Assembly {
       }
       for (const BatchMemoryEvent& event : batch.memory) first = std::min(first, event.time);
       for (const BatchCounter& counter : batch.counters) first = std::min(first, counter.time);
+      first = std::min(first, first_allocator_row(batch));
     }
     if (first == std::numeric_limits<Nanoseconds>::max()) return;
     origin_ = first;
@@ -105,6 +110,7 @@ class Assembly {
   std::vector<FlowList> gather_flows();
   FlowPlaces tracks_of_places() const;
   void place_memory_events();
+  void find_graph_origins();
   void order_counters();
   void describe();
 
@@ -281,6 +287,17 @@ void Assembly::place_memory_events() {
     memory.event.push_back(open_rows.innermost_at(trace_.tracks[event.track], time, hints[event.track]));
     if (has_pools_) memory.pool.push_back(event.pool);
   }
+}
+
+void Assembly::find_graph_origins() {
+  std::vector<CapturedNode> nodes;
+  for (const EventBatch& batch : batches_) {
+    translator_.select(*batch.names);
+    for (const BatchCapturedNode& node : batch.captured_nodes)
+      nodes.push_back({node.time - origin_, translator_.known_track(node.track), node.node, node.original,
+                       translator_.string(node.call_stack)});
+  }
+  add_graph_origins(std::move(nodes), trace_);
 }
 
 void Assembly::order_counters() {

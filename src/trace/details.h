@@ -127,6 +127,19 @@ constexpr void describe(auto& columns, RowOf<GraphNode>) {
 }
 static_assert(describes_all_members<GraphNode>);
 
+// What the work of a CUDA graph comes from. Its launch is that of the whole graph; what made it is what captured it.
+struct GraphOrigin {
+  EventId captured_in = kNoEvent;      // the innermost event that was open then
+  StringId call_stack = kEmptyString;  // frames joined by ";", innermost first
+};
+constexpr void describe(auto& columns, RowOf<GraphOrigin>) {
+  columns.event(
+      &GraphOrigin::captured_in,
+      {.name = "captured_in", .text = "the innermost event that was open at the capture; null: not recorded"});
+  columns.text(&GraphOrigin::call_stack, {.name = "call_stack", .text = "at the capture: frames joined by `;`"});
+}
+static_assert(describes_all_members<GraphOrigin>);
+
 enum class MemorySpace : std::uint8_t { kUnknown, kPageable, kPinned, kDevice, kArray, kManaged };
 std::string_view name_of(MemorySpace space);
 inline constexpr MemorySpace kMemorySpaces[] = {MemorySpace::kUnknown, MemorySpace::kPageable, MemorySpace::kPinned,
@@ -219,6 +232,7 @@ struct SideTables {
   Table<std::uint32_t> sources;  // where an event stands in the program: index of Trace::source_locations
   Table<KernelInfo> kernels;
   Table<GraphNode> graph_nodes;
+  Table<GraphOrigin> graph_origins;
   Table<CopyInfo> copies;  // of memcpy and memset
   Table<SyncInfo> syncs;
   Table<CollectiveInfo> collectives;
@@ -247,6 +261,11 @@ constexpr void for_each_side_table(auto&& visit) {
   visit(
       TableInfo{.name = "graph_nodes", .number = 16, .text = "Device work that is a node of a CUDA graph."},
       [](auto& tables) -> auto& { return tables.graph_nodes; }, RowOf<GraphNode>{});
+  visit(
+      TableInfo{.name = "graph_origins",
+                .number = 31,
+                .text = "What work of CUDA graphs was captured from, where the recorder saw it."},
+      [](auto& tables) -> auto& { return tables.graph_origins; }, RowOf<GraphOrigin>{});
   visit(
       TableInfo{.name = "copies", .number = 17, .text = "Copies and fills: how much, from where and to where."},
       [](auto& tables) -> auto& { return tables.copies; }, RowOf<CopyInfo>{});

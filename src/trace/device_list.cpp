@@ -26,7 +26,7 @@ std::string_view device_name_in(std::string_view label) {
 void list_devices(Trace& trace) {
   std::set<DeviceId> used;
   for (const Track& track : trace.tracks)
-    if (track.device != kHost) used.insert(track.device);
+    if (track.device != kHost && track.kind != TrackKind::kCounter) used.insert(track.device);
 
   const std::vector<Device> described = trace.devices;
   std::set<DeviceId> described_ids;

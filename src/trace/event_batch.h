@@ -102,6 +102,34 @@ struct BatchCounter {
   double value = 0;
 };
 
+// A node of a CUDA graph, where a recorder noted it.
+struct BatchCapturedNode {
+  Nanoseconds time = 0;
+  TrackId track = 0;
+  std::int64_t node = 0;
+  std::int64_t original = 0;  // the node that it was cloned from; 0: none
+  StringId call_stack = kEmptyString;
+};
+
+// An entry of an allocator's log, without its event; times and texts as in all batches.
+struct BatchAllocatorEvent {
+  AllocatorEvent entry;
+  TrackId track = 0;           // of the thread that did it
+  bool is_state_mark = false;  // the segments and blocks of its device say what it held just then
+};
+
+struct BatchMemorySegment {
+  MemorySegment segment;
+  Nanoseconds time = 0;  // when it was noted
+};
+
+// Its index is not known yet.
+struct BatchMemoryBlock {
+  MemoryBlock block;
+  std::uint64_t segment_address = 0;
+  DeviceId device = 0;
+};
+
 enum class FlowRole : std::uint8_t { kStart, kStep, kEnd };
 
 // A flow's start, step or end. It binds to the event around it at its place or, for an end that asks for it, to the
@@ -126,6 +154,11 @@ struct EventBatch : SideTables<BatchDetails> {
   std::vector<BatchMemoryEvent> memory;
   std::vector<BatchCounter> counters;
   std::vector<BatchFlowPoint> flows;
+  std::vector<BatchCapturedNode> captured_nodes;
+  std::vector<BatchAllocatorEvent> allocator_events;
+  std::vector<BatchMemorySegment> memory_segments;
+  std::vector<BatchMemoryBlock> memory_blocks;
+  std::vector<NotedTensor> noted_tensors;
   Anomalies anomalies;
 };
 

@@ -36,7 +36,8 @@ constexpr const List<Row>& shared_rows(const SharedRows<List>& shared) {
   return shared_rows<Row>(const_cast<SharedRows<List>&>(shared));
 }
 
-// Changes the ids in a row: `ids.string(id)` and `ids.shared_row(id, RowOf<Shared>{})` say what becomes of them.
+// Changes the ids in a row: `ids.string(id)`, `ids.event(id)` and `ids.shared_row(id, RowOf<Shared>{})` say what
+// becomes of them.
 template <typename Row, typename Ids>
 struct IdChange {
   Row& row;
@@ -49,6 +50,9 @@ struct IdChange {
   void choice(auto, const auto&, const ColumnInfo&) {}
   void text(auto member, const ColumnInfo&) {
     change(member, [&](StringId id) { return ids.string(id); });
+  }
+  void event(auto member, const ColumnInfo&) {
+    change(member, [&](EventId id) { return ids.event(id); });
   }
   template <SharedRow Shared>
   void index(auto member, RowOf<Shared> shared, const ColumnInfo&) {

@@ -70,6 +70,7 @@ class Slicing {
     if (string_[id] == kUnknown) string_[id] = part_.strings.intern(whole_.strings[id]);
     return string_[id];
   }
+  EventId event(EventId id) const { return id == kNoEvent ? kNoEvent : event_[id]; }
   template <SharedRow Row>
   std::uint32_t shared_row(std::uint32_t id, RowOf<Row>) {
     return shared_rows<Row>(shared_).keep(id);
@@ -85,7 +86,6 @@ class Slicing {
   void keep_counters();
   void nest_events();
 
-  EventId event(EventId id) const { return id == kNoEvent ? kNoEvent : event_[id]; }
   // Device work whose launch is gone still belongs to its operator.
   EventId kept_cause(EventId id) const {
     const EventId cause = event(whole_.events.cause[id]);

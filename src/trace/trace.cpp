@@ -108,14 +108,19 @@ EventId Trace::launch_of(EventId event) const {
 }
 
 EventId Trace::operator_of(EventId event) const {
-  if (is_on_device(events.kind[event])) {
-    const EventId cause = events.cause[event];
-    if (cause == kNoEvent || events.kind[cause] == Kind::kOperator) return cause;
-    event = cause;
-  }
+  if (is_on_device(events.kind[event])) return operator_at(events.cause[event]);
   const EventId around = ancestor(event, Kind::kOperator);
   if (around != kNoEvent || !is_api_call(events.kind[event])) return around;
   return events.cause[event];
+}
+
+EventId Trace::operator_at(EventId event) const {
+  return event == kNoEvent || events.kind[event] == Kind::kOperator ? event : operator_of(event);
+}
+
+EventId Trace::origin_of(EventId event) const {
+  const GraphOrigin* const origin = graph_origins.empty() ? nullptr : graph_origins.find(event);
+  return origin != nullptr && origin->captured_in != kNoEvent ? origin->captured_in : events.cause[event];
 }
 
 std::size_t Trace::memory_bytes() const {

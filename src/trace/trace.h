@@ -16,6 +16,7 @@
 
 #include "base/interned_strings.h"
 #include "base/time.h"
+#include "trace/allocator_log.h"
 #include "trace/anomalies.h"
 #include "trace/columns.h"
 #include "trace/details.h"
@@ -214,6 +215,10 @@ struct Trace : SideTables<SideTable>, SharedRows<RowList> {
   std::vector<Step> steps;         // by start
 
   MemoryEvents memory;
+  std::vector<AllocatorEvent> allocator_events;
+  std::vector<MemorySegment> memory_segments;
+  std::vector<MemoryBlock> memory_blocks;
+  std::vector<NotedTensor> noted_tensors;  // by time
   Counters counters;
   std::vector<Flow> flows;
   Anomalies anomalies;
@@ -243,6 +248,12 @@ struct Trace : SideTables<SideTable>, SharedRows<RowList> {
 
   // The operator that caused an event: the innermost operator around it or around its launch, or kNoEvent.
   EventId operator_of(EventId event) const;
+  // The same, but of an operator that operator itself; kNoEvent for kNoEvent.
+  EventId operator_at(EventId event) const;
+
+  // What device work comes from: of the work of a CUDA graph that which captured it, where that was recorded, else its
+  // launch or whatever else caused it. kNoEvent when neither is known.
+  EventId origin_of(EventId event) const;
 
   // Resident bytes of all columns, tables and strings.
   std::size_t memory_bytes() const;
@@ -283,6 +294,21 @@ constexpr void for_each_list(auto&& visit) {
   visit(
       TableInfo{.name = "", .number = 25, .text = "series of counters"},
       [](auto& trace) -> auto& { return trace.counters.series; }, RowOf<CounterSeries>{});
+  visit(
+      TableInfo{.name = "allocator_events", .number = 32, .text = "The log of PyTorch's caching allocators."},
+      [](auto& trace) -> auto& { return trace.allocator_events; }, RowOf<AllocatorEvent>{});
+  visit(
+      TableInfo{.name = "memory_segments",
+                .number = 33,
+                .text = "What the allocators held when their log begins.",
+                .row_name = "segment"},
+      [](auto& trace) -> auto& { return trace.memory_segments; }, RowOf<MemorySegment>{});
+  visit(
+      TableInfo{.name = "memory_blocks", .number = 34, .text = "The parts of those segments, by address."},
+      [](auto& trace) -> auto& { return trace.memory_blocks; }, RowOf<MemoryBlock>{});
+  visit(
+      TableInfo{.name = "noted_tensors", .number = 35, .text = "Tensors of which the program says what they are."},
+      [](auto& trace) -> auto& { return trace.noted_tensors; }, RowOf<NotedTensor>{});
   for_each_shared_list(visit);
 }
 

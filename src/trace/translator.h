@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -23,10 +24,16 @@ class Translator {
     if (known == kUnknown) known = strings_.intern(names_->strings[local]);
     return known;
   }
+  EventId event(EventId id) { return id; }  // readers name none: their events have no numbers yet
   TrackId track(TrackId local) {
     TrackId& known = current_->tracks[local];
     if (known == kUnknown) known = tracks_.intern(translated(names_->tracks[local]));
     return known;
+  }
+  // Nothing for a track that no event, allocation or counter is on.
+  std::optional<TrackId> known_track(TrackId local) {
+    const TrackId found = tracks_.find(translated(names_->tracks[local]));
+    return found == kUnknown ? std::nullopt : std::optional(found);
   }
   template <SharedRow Row>
   std::uint32_t shared_row(std::uint32_t local, RowOf<Row> description) {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <utility>
 
+#include "trace/gauges.h"
 #include "trace/slice.h"
 
 namespace telltale {
@@ -19,13 +21,18 @@ constexpr std::array<std::pair<std::string_view, Unrecorded>, kUnrecordedCount> 
     {"after", Unrecorded::kAfter},
 }};
 
+constexpr const char* kHostAlone = "host_alone";
+
 // Whatever a file says, sums of steps and times stay numbers: no step takes hours, and no trace is of the year 2100.
 constexpr Nanoseconds kLongestStep = 3'600'000'000'000;
 constexpr Nanoseconds kLastTime = 4'102'444'800'000'000'000;
 
+// Where another format has carried a value along, it may have become a text.
 json value_named(const Trace& trace, std::string_view name) {
   const std::string* const text = trace.metadata_named(name);
-  return text == nullptr ? json() : json::parse(*text, nullptr, false);
+  if (text == nullptr) return {};
+  const json value = json::parse(*text, nullptr, false);
+  return value.is_string() ? json::parse(value.get<std::string>(), nullptr, false) : value;
 }
 
 std::optional<Nanoseconds> time_in(const json& value) {
@@ -52,6 +59,7 @@ std::optional<UnrecordedStretch> stretch_in(const json& value) {
   const auto word = std::ranges::find(kWords, value.value("when", json()), &decltype(kWords)::value_type::first);
   if (word == kWords.end()) return std::nullopt;
   stretch->when = word->second;
+  stretch->is_of_host_alone = value.value(kHostAlone, json()) == true;
   return stretch;
 }
 
@@ -84,11 +92,11 @@ void add_timed(const Trace& trace, std::vector<UnrecordedStretch>& stretches) {
     if (!stretch->took.empty()) stretches.push_back(std::move(*stretch));
 }
 
-// By start.
-std::vector<Interval> paused_steps(const Trace& trace) {
+// Annotations of a name, by start.
+std::vector<Interval> annotations_named(const Trace& trace, std::string_view wanted) {
   std::vector<Interval> found;
   StringId name = 0;
-  while (name < trace.strings.size() && trace.strings[name] != kUnrecordedStep) ++name;
+  while (name < trace.strings.size() && trace.strings[name] != wanted) ++name;
   if (name == trace.strings.size()) return found;
   for (EventId event = 0; event < trace.events.size(); ++event)
     if (trace.events.name[event] == name && trace.events.kind[event] == Kind::kAnnotation &&
@@ -98,29 +106,73 @@ std::vector<Interval> paused_steps(const Trace& trace) {
   return found;
 }
 
+// Ascending.
+std::vector<Nanoseconds> ends_of_device_work(const Trace& trace) {
+  std::vector<Nanoseconds> ends;
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (is_device_work(trace.events.kind[event])) ends.push_back(trace.events.end(event));
+  std::ranges::sort(ends);
+  return ends;
+}
+
 // A pause, and the steps in it.
 struct Pause {
   Interval span;
   std::vector<Nanoseconds> took;
+  bool is_of_host_alone = false;
 };
+
+// A device that is behind its host has steps of a pause to do when that is over. All of them together took that time:
+// each a part of it, or, where the host was ahead by more than a bit, so that its own times say nothing of single
+// steps, each as long as the others.
+void share_wait(Nanoseconds wait, std::vector<Nanoseconds>& took) {
+  const auto count = static_cast<Nanoseconds>(took.size());
+  const Nanoseconds mean = (std::accumulate(took.begin(), took.end(), Nanoseconds{0}) + wait) / count;
+  for (Nanoseconds& each : took) each = wait > mean / 2 ? mean : each + wait / count;
+}
+
+void add_waits(const Trace& trace, std::vector<Pause>& pauses) {
+  const std::vector<Interval> waits = annotations_named(trace, kUnrecordedWait);
+  auto next = waits.begin();
+  for (Pause& pause : pauses) {
+    next = std::find_if(next, waits.end(), [&](const Interval& wait) { return wait.begin >= pause.span.begin; });
+    std::optional<Nanoseconds> wait;
+    if (next != waits.end() && next->begin <= pause.span.end)
+      wait = next->length();
+    else if (&pause == &pauses.back())
+      wait = time_in(value_named(trace, kLastUnrecordedWait));
+    pause.is_of_host_alone = !wait;
+    share_wait(wait.value_or(0), pause.took);
+  }
+}
 
 std::vector<Pause> pauses_of(const Trace& trace) {
   std::vector<Pause> found;
+  const std::vector<Interval> steps = annotations_named(trace, kUnrecordedStep);
+  if (steps.empty()) return found;
+  const std::vector<Nanoseconds> device_ends = ends_of_device_work(trace);
+  // Of the device work that was over when the pause's first step began: the recorder waited for it.
+  const auto last_device_end = [&](Nanoseconds begin) {
+    const auto behind = std::ranges::upper_bound(device_ends, begin);
+    return behind == device_ends.begin() ? INT64_MIN : *(behind - 1);
+  };
   auto next = trace.steps.begin();  // the first recorded step that is not over when the paused one begins
   bool is_new = true;
-  for (const Interval& step : paused_steps(trace)) {
+  for (const Interval& step : steps) {
     while (next != trace.steps.end() && next->start + next->duration <= step.begin) {
       ++next;
       is_new = true;
     }
     if (is_new) {
       const auto last = next == trace.steps.begin() ? next : next - 1;
-      found.push_back({{last == next ? step.begin : last->start + last->duration, 0}, {}});
+      const Nanoseconds end = last == next ? step.begin : last->start + last->duration;
+      found.push_back({{std::max(end, last_device_end(step.begin)), 0}, {}});
       is_new = false;
     }
     found.back().took.push_back(step.length());
     found.back().span.end = next == trace.steps.end() ? step.end : std::max(step.end, next->start);
   }
+  if (!device_ends.empty()) add_waits(trace, found);
   return found;
 }
 
@@ -156,10 +208,34 @@ class ShorterTime {
   std::vector<Cut> cuts_;
 };
 
+// Energy that was used in pauses, which the counter counted all the same.
+void leave_out_energy(const std::vector<Pause>& pauses, Trace& trace) {
+  const Counters counted = trace.counters;
+  for (const CounterSeries& series : counted.series) {
+    const std::optional<Gauge> gauge = gauge_called(trace.strings[series.name]);
+    if (series.count == 0 || !gauge || gauge->quantity != gauges::kEnergy) continue;
+    const auto used_until = [&](const Pause& pause, Nanoseconds time) {
+      return steady_value_at(counted, series, std::min(time, pause.span.end)) -
+             steady_value_at(counted, series, pause.span.begin);
+    };
+    auto next = pauses.begin();
+    double left_out = 0;  // of all pauses before the next
+    for (std::uint32_t i = series.first; i < series.first + series.count; ++i) {
+      const Nanoseconds time = counted.time[i];
+      for (; next != pauses.end() && next->span.end <= time; ++next) left_out += used_until(*next, next->span.end);
+      const bool is_in_pause = next != pauses.end() && next->span.begin < time;
+      trace.counters.value[i] -= left_out + (is_in_pause ? used_until(*next, time) : 0);
+    }
+  }
+}
+
 void tell_of(const std::vector<Pause>& pauses, Trace& trace) {
   json told = value_named(trace, kUnrecordedSteps);
   if (!told.is_array()) told = json::array();
-  for (const Pause& pause : pauses) told.push_back({{"when", "paused"}, {"took_ns", pause.took}});
+  for (const Pause& pause : pauses) {
+    told.push_back({{"when", "paused"}, {"took_ns", pause.took}});
+    if (pause.is_of_host_alone) told.back()[kHostAlone] = true;
+  }
   std::erase_if(trace.metadata, [](const MetadataValue& value) { return value.first == kUnrecordedSteps; });
   trace.metadata.emplace_back(kUnrecordedSteps, told.dump());
 }
@@ -170,7 +246,8 @@ std::vector<UnrecordedStretch> unrecorded_steps(const Trace& trace) {
   std::vector<UnrecordedStretch> stretches;
   add_told(trace, stretches);
   add_timed(trace, stretches);
-  for (Pause& pause : pauses_of(trace)) stretches.push_back({Unrecorded::kPaused, 0, std::move(pause.took)});
+  for (Pause& pause : pauses_of(trace))
+    stretches.push_back({Unrecorded::kPaused, 0, std::move(pause.took), pause.is_of_host_alone});
   return stretches;
 }
 
@@ -184,6 +261,7 @@ Trace without_pauses(const Trace& trace) {
   const std::vector<Pause> pauses = pauses_of(trace);
   const Interval all{0, std::max(trace.duration, trace.memory.time.empty() ? 0 : trace.memory.time.back()) + 1};
   Trace shorter = slice(trace, {std::vector<bool>(trace.events.size(), true), {all}});
+  leave_out_energy(pauses, shorter);
   const ShorterTime time(pauses);
   for (EventId event = 0; event < shorter.events.size(); ++event)
     time.shorten(shorter.events.start[event], shorter.events.duration[event]);

@@ -7,7 +7,9 @@
 //   {"warmup": 2, "first": 0, "began_ns": …, "took_ns": […]}, the beginning of the first in wall-clock time. Those that
 //   lie outside the trace are unrecorded, but for the `warmup` ones right before it, when the recorder was at work
 //   already.
-// - Annotations called UnrecordedStep, where the recorder paused for a few steps.
+// - Annotations called UnrecordedStep, where the recorder paused for a few steps. One called UnrecordedWait behind them
+//   says how long the device had still to do with what they asked for, as the value `unrecorded_wait_ns` of the header
+//   does for a pause that ends the recording. The steps of a pause take that time together.
 //
 // Pure and thread-safe.
 #pragma once
@@ -24,6 +26,8 @@ namespace telltale {
 inline constexpr std::string_view kUnrecordedSteps = "unrecorded_steps";
 inline constexpr std::string_view kTimedSteps = "timed_steps";
 inline constexpr std::string_view kUnrecordedStep = "UnrecordedStep";
+inline constexpr std::string_view kUnrecordedWait = "UnrecordedWait";
+inline constexpr std::string_view kLastUnrecordedWait = "unrecorded_wait_ns";
 
 enum class Unrecorded : std::uint8_t {
   kBefore,  // the recording
@@ -37,6 +41,8 @@ struct UnrecordedStretch {
   Unrecorded when = Unrecorded::kBefore;
   std::int64_t first = 0;  // the number of its first step, from the start of the program; 0 where it is not known
   std::vector<Nanoseconds> took;
+  // How long the device had still to do with them is not known, which may have been long.
+  bool is_of_host_alone = false;
 
   bool operator==(const UnrecordedStretch&) const = default;
 };
@@ -44,7 +50,8 @@ struct UnrecordedStretch {
 // In the order in which they are told of. What is written otherwise than above is passed over.
 std::vector<UnrecordedStretch> unrecorded_steps(const Trace& trace);
 
-// When the recorder paused, ascending: from the end of the step before to the start of the step after.
+// When the recorder paused, ascending: from the end of the step before, or of the device work of that step, to the
+// start of the step after.
 std::vector<Interval> pauses(const Trace& trace);
 
 // The trace as if the pauses had taken no time, so that the steps around one follow each other. Events keep their

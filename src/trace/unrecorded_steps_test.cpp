@@ -93,6 +93,14 @@ class PausedTest : public testing::Test {
     return static_cast<EventId>(trace_.events.size() - 1);
   }
 
+  EventId add_kernel() {
+    const EventId kernel = add("kernel", 90, 101);
+    trace_.events.kind[kernel] = Kind::kKernel;
+    trace_.events.parent.push_back(kNoEvent);
+    ++trace_.tracks[0].event_count;
+    return kernel;
+  }
+
   Trace trace_;
   EventId loop_ = 0, op_ = 0;
 };
@@ -119,6 +127,58 @@ TEST_F(PausedTest, without_pauses_their_steps_are_still_told_of) {
   const Trace shorter = without_pauses(trace_);
   EXPECT_EQ(pauses(shorter), std::vector<Interval>{});
   EXPECT_EQ(unrecorded_steps(shorter), (Stretches{{Unrecorded::kPaused, 0, {8, 10, 10}}}));
+}
+
+// The device is 1 behind the host when step 0 ends.
+TEST_F(PausedTest, begins_when_the_device_has_done_its_part_of_the_step) {
+  const EventId kernel = add_kernel();
+  EXPECT_EQ(pauses(trace_), (std::vector<Interval>{{101, 135}}));
+  const Trace shorter = without_pauses(trace_);
+  EXPECT_EQ(shorter.events.duration[kernel], 11);
+  EXPECT_EQ(shorter.steps[1].start, 101);
+}
+
+TEST_F(PausedTest, lets_its_steps_share_what_the_device_still_had_to_do) {
+  add_kernel();
+  add("UnrecordedWait", 131, 134);
+  trace_.events.parent.push_back(kNoEvent);
+  EXPECT_EQ(unrecorded_steps(trace_), (Stretches{{Unrecorded::kPaused, 0, {9, 11, 11}}}));
+  EXPECT_EQ(unrecorded_steps(without_pauses(trace_)), (Stretches{{Unrecorded::kPaused, 0, {9, 11, 11}}}));
+}
+
+// 28 by the host's clock and 12 more: single steps are not known.
+TEST_F(PausedTest, has_steps_alike_where_the_host_was_far_ahead) {
+  add_kernel();
+  add("UnrecordedWait", 131, 143);
+  trace_.events.parent.push_back(kNoEvent);
+  EXPECT_EQ(unrecorded_steps(trace_), (Stretches{{Unrecorded::kPaused, 0, {13, 13, 13}}}));
+}
+
+TEST_F(PausedTest, that_ends_the_recording_has_what_the_device_had_to_do_in_the_header) {
+  add_kernel();
+  add("UnrecordedWait", 131, 134);
+  add("UnrecordedStep", 235, 240);
+  trace_.events.parent.insert(trace_.events.parent.end(), 2, kNoEvent);
+  trace_.tracks[0].event_count += 2;
+  trace_.duration = 240;
+  const UnrecordedStretch first = {Unrecorded::kPaused, 0, {9, 11, 11}};
+  EXPECT_EQ(unrecorded_steps(trace_), (Stretches{first, {Unrecorded::kPaused, 0, {5}, true}})) << "nobody waited";
+  EXPECT_EQ(unrecorded_steps(without_pauses(trace_)), unrecorded_steps(trace_));
+  for (const char* wait : {"40", R"("40")"}) {
+    trace_.metadata = {{std::string(kLastUnrecordedWait), wait}};
+    EXPECT_EQ(unrecorded_steps(trace_), (Stretches{first, {Unrecorded::kPaused, 0, {45}}}));
+  }
+}
+
+// A watt until 90, two until 140, and one again: 70 J of the 285 belong to the pause from 100 to 135.
+TEST_F(PausedTest, without_pauses_the_energy_that_they_used_is_left_out) {
+  trace_.counters.time = {0, 90, 120, 140, 235, 0, 235};
+  trace_.counters.value = {0, 90, 150, 190, 285, 7, 9};
+  trace_.counters.series = {{trace_.strings.intern("GPU 0: energy (J)"), kEmptyString, 0, 0, 5},
+                            {trace_.strings.intern("GPU 0: power (W)"), kEmptyString, 0, 5, 2}};
+  const Trace shorter = without_pauses(trace_);
+  EXPECT_EQ(shorter.counters.time, (std::vector<Nanoseconds>{0, 90, 100, 105, 200, 0, 200}));
+  EXPECT_EQ(shorter.counters.value, (std::vector<double>{0, 90, 110, 120, 215, 7, 9}));
 }
 
 }  // namespace

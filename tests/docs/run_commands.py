@@ -8,7 +8,7 @@ A command is a line after "$ " in a ```console block; the lines below it, up to 
 "<!-- numbers vary -->" any amount may stand for another one: 933 KiB for 9.4 MiB, not for 9.4 s. A command that shows
 no output may print what it likes. It must succeed, either way. A ```sh block is a script that must succeed.
 
-`python` is the interpreter that runs this script. A command that calls it is left out where that has no torch.
+`telltale view` is told to end when nobody comes. `python` is the interpreter that runs this script. A command that calls it is left out where that has no torch.
 
 The commands run in a scratch folder that looks like the repository's root, so that what they write is thrown away;
 only `make` runs in the root itself, where it finds what is built already.
@@ -34,6 +34,10 @@ UNITS = [("ns", "µs", "ms", "s", "min"), ("B", "KiB", "MiB", "GiB")]
 
 # These run the tests, take minutes or write outside the repository: that they exist is all that is checked.
 ONLY_LOOKED_UP = re.compile(r"^make (test|wheel|bench|fuzz|lint|format|install|clean)\b")
+
+# Serves until somebody ends it. Here nobody comes, and it ends by itself.
+SERVES = re.compile(r"^telltale view\b")
+UNTIL_IDLE = " --no-browser --idle 0.02"
 
 
 @dataclass
@@ -108,6 +112,8 @@ def failure_of(command, root, scratch, environment):
     folder = root if text.startswith("make ") else scratch
     if ONLY_LOOKED_UP.match(text):
         text = text.replace("make", "make --dry-run", 1) + " > /dev/null"
+    if SERVES.match(text):
+        text += UNTIL_IDLE
     result = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", text], cwd=folder, env=environment, text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if result.returncode != 0:

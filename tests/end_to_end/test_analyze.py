@@ -1,4 +1,6 @@
 """What telltale analyze says of real traces: that its numbers agree with each other and with the trace, in every form."""
+import base64
+import hashlib
 import json
 import os
 import re
@@ -21,13 +23,17 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.sections, self.words, self.wrong = [], [], [], []
+        self.open, self.sections, self.words, self.scripts, self.wrong, self.policy = [], [], [], [], [], ""
         self.feed(text)
         self.close()
 
     def handle_starttag(self, tag, attributes):
-        if tag in ("script", "img", "iframe", "link", "object"):
+        if tag in ("img", "iframe", "link", "object"):
             self.wrong.append(tag)
+        if tag == "script":
+            self.scripts.append((dict(attributes), ""))
+        if ("http-equiv", "Content-Security-Policy") in attributes:
+            self.policy = dict(attributes)["content"]
         if tag == "section":
             self.sections.append(dict(attributes)["id"])
         if tag not in NEVER_CLOSED:
@@ -41,7 +47,11 @@ class Page(HTMLParser):
             self.wrong.append(f"/{tag}")
 
     def handle_data(self, data):
-        self.words.append(data)
+        if self.open[-1:] == ["script"]:
+            attributes, text = self.scripts[-1]
+            self.scripts[-1] = (attributes, text + data)
+        else:
+            self.words.append(data)
 
 
 class Analyze(unittest.TestCase):
@@ -134,6 +144,12 @@ class Analyze(unittest.TestCase):
                     self.assertEqual(page.open, [])
                     self.assertIn("breakdown", page.sections)
                     self.assertIn("strip", page.sections)
+                    (about, data), (no_attributes, script) = page.scripts
+                    self.assertEqual(about, {"type": "application/json", "id": "timeline-data"})
+                    self.assertTrue(json.loads(data)["lanes"])
+                    self.assertEqual(no_attributes, {})
+                    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+                    self.assertEqual(page.policy, f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'")
                     self.assertEqual("kernels" in page.sections, bool(said["kernels"]))
                     self.assertEqual("memory" in page.sections, said["memory"] is not None)
                     words = " ".join("".join(page.words).split())
@@ -143,6 +159,25 @@ class Analyze(unittest.TestCase):
     def test_a_page_that_cannot_be_written_is_an_error(self):
         self.assert_fails(run("analyze", MLP, "--html", "/nowhere/page.html"), "/nowhere/page.html", "cannot be written: its folder does not exist")
         self.assert_fails(run("analyze", MLP, "--html", "/dev/full"), "/dev/full", "could not be written")
+
+    def test_a_page_names_its_trace_and_no_folder(self):
+        with tempfile.TemporaryDirectory(prefix="secret-folder-") as folder:
+            for name in ("plain.json", "threads.tell"):
+                trace, page = Path(folder, name), Path(folder, "page.html")
+                # Python's frames have the paths of the program, which often lies beside its traces.
+                events = [{"ph": "X", "cat": cat, "name": what, "pid": 1, "tid": 1, "ts": 1000 * i + at, "dur": took} for i in range(4)
+                          for cat, what, at, took in (("user_annotation", f"ProfilerStep#{i}", 0, 990),
+                                                      ("python_function", f"{folder}/train.py(13): step", 10, 900),
+                                                      ("python_function", f"{folder}/data.py(3): __next__", 20, 500),
+                                                      ("cpu_op", "aten::mm", 600, 200))]
+                source = Path(folder, "source.json")
+                source.write_text(json.dumps({"traceEvents": events}))
+                self.assertEqual(run("convert", str(source), "-o", str(trace), "--force").returncode, 0)
+                self.assertEqual(run("analyze", str(trace), "--html", str(page)).returncode, 0)
+                text = page.read_text(encoding="utf-8")
+                self.assertIn(name, text)
+                self.assertIn("train.py(13): step", text)
+                self.assertNotIn(folder, text)
 
     def test_a_page_does_not_overwrite_its_trace(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -181,6 +216,7 @@ class Analyze(unittest.TestCase):
             text = page.read_text(encoding="utf-8")
             self.assertIn("&lt;img src=x&gt;", text)
             self.assertEqual(Page(text).wrong, [])
+            self.assertEqual(len(Page(text).scripts), 2)
             self.assertNotIn("<img", run("analyze", str(trace), "--markdown").stdout)
             self.assertEqual(answer("analyze", str(trace))["kernels"][0]["name"], evil)
 
@@ -207,7 +243,7 @@ class Analyze(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             run("analyze", CPU_ONLY, "--html", f"{folder}/page.html")
             page = Path(folder, "page.html").read_text()
-        views["page"] = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
+        views["page"] = re.sub(r"<style>.*?</style>|<script.*?</script>|<[^>]*>", " ", page, flags=re.DOTALL)
         views["top"] = run("top", CPU_ONLY).stdout
         views["whatif"] = run("whatif", CPU_ONLY, "--scale", "aten::*=0.5").stdout
         for view, text in views.items():

@@ -122,7 +122,7 @@ class Info(unittest.TestCase):
         info = answer("info", RESNET)
         fields = (
             "schema path format bytes text_bytes tool versions recorded_at events memory_events counter_values flows "
-            "duration_ns memory_bytes steps devices processes tracks kinds recorded distributed anomalies"
+            "duration_ns memory_bytes steps devices processes tracks kinds recorded device_clock distributed anomalies"
         )
         self.assertEqual(list(info), fields.split())
         self.assertEqual(info["schema"], "telltale.info/1")

@@ -105,6 +105,28 @@ TEST_F(CallbacksTest, on_toggle_may_stop_the_session_and_start_the_next_one) {
   EXPECT_EQ(count_of(read_recording(next_path), "second"), 1u);
 }
 
+TEST_F(CallbacksTest, on_warmup_may_stop_the_session_and_start_the_next_one) {
+  telltale_options options = this->options();
+  telltale_schedule schedule;
+  telltale_default_schedule(&schedule, sizeof schedule);
+  schedule.warmup = schedule.active = 1;
+  options.schedule = &schedule;
+  const std::string next_path = path("next.tell");
+  NextSession next{this->options()};
+  next.options.path = next_path.c_str();
+  options.user = &next;
+  options.on_warmup = [](void* user) { stop_and_start_next(nullptr, user); };
+  const ThreadCount threads;
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
+  EXPECT_EQ(next.calls, 1);
+  EXPECT_TRUE(telltale_is_recording()) << "the next session has no schedule";
+  TELLTALE_INSTANT("second");
+  EXPECT_TRUE(threads.comes_to_be_higher_by(1));
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
+  EXPECT_TRUE(threads.comes_to_be_higher_by(0));
+  EXPECT_EQ(count_of(read_recording(next_path), "second"), 1u);
+}
+
 struct Pause {
   std::binary_semaphore entered{0}, may_leave{0};
   std::atomic<int> calls = 0;

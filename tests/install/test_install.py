@@ -7,11 +7,15 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "serve"))
+from page_server import assert_has_page  # noqa: E402
+
 ROOT = HERE.parents[1]
 OUTSIDE = HERE / "outside"
 BUILD, CMAKE, TELLTALE = os.environ["BUILD"], os.environ["CMAKE"], os.environ["TELLTALE"]
@@ -54,11 +58,11 @@ class Case(unittest.TestCase):
         (cls.folder / "first").rename(cls.folder / "prefix")
         return cls.folder / "prefix"
 
-    def pkg_config(self, prefix, *words):
+    def pkg_config(self, prefix, *words, package="telltale"):
         [file] = prefix.rglob("telltale.pc")
         environment = os.environ | {"PKG_CONFIG_PATH": str(file.parent)}
         # Blanks in paths are escaped, as a shell wants them.
-        line = run("pkg-config", *words, "telltale", env=environment)
+        line = run("pkg-config", *words, package, env=environment)
         return run("sh", "-c", f'printf "%s\\n" {line.strip()}').splitlines()
 
     def record(self, *words, **options):
@@ -79,9 +83,13 @@ class Installed(Case):
         super().setUpClass()
         cls.prefix = cls.install(BUILD)
         [cls.recorder] = cls.prefix.rglob("libtelltale.so")
+        [cls.devices] = cls.prefix.rglob("libtelltale_devices.so")
 
     def test_the_command_is_there(self):
         self.assertEqual(run(self.prefix / "bin" / "telltale", "--version"), run(TELLTALE, "--version"))
+
+    def test_the_command_brings_the_page_along(self):
+        assert_has_page(self.prefix / "bin" / "telltale")
 
     def test_every_part_has_the_version_of_the_header(self):
         header = (self.prefix / "include" / "telltale" / "telltale.h").read_text(encoding="utf-8")
@@ -106,6 +114,26 @@ class Installed(Case):
         self.assertTrue(names)
         self.assertEqual([name for name in names if not name.startswith("telltale_")], [])
 
+    def test_the_library_for_devices_brings_its_cpp_library_along_and_opens_cuda_at_run_time(self):
+        self.assertIn("libtelltale", needed_libraries(self.devices))
+        self.assertLessEqual(needed_libraries(self.devices), {"libc", "libm", "libtelltale", "ld-linux-x86-64"})
+        self.assertNotIn("not found", run("ldd", self.devices))
+
+    def test_the_library_for_devices_shows_only_what_its_header_promises_and_what_cuda_calls(self):
+        header = (self.prefix / "include" / "telltale" / "devices.h").read_text(encoding="utf-8")
+        promised = set(re.findall(r"TELLTALE_API [\w* ]+?\b(telltale_\w+)\(", header))
+        self.assertGreater(len(promised), 5)
+        names = {line.split()[-1] for line in run("nm", "-D", "--defined-only", self.devices).splitlines()}
+        self.assertEqual(promised - names, set())
+        self.assertIn("InitializeInjection", names)
+        self.assertLessEqual(names - promised, {"InitializeInjection", "InitializeInjectionNvtx2"})
+
+    def test_c_programs_find_the_library_for_devices_with_pkg_config(self):
+        program = self.folder / "devices"
+        found = self.pkg_config(self.prefix, "--cflags", "--libs", package="telltale-devices")
+        run("gcc", "-std=c99", *STRICT, OUTSIDE / "devices.c", "-o", program, *found)
+        self.record(program, env=os.environ | {"LD_LIBRARY_PATH": str(self.devices.parent)})
+
     def test_c_programs_find_it_with_pkg_config(self):
         shared, static = self.folder / "shared", self.folder / "static"
         flags = self.pkg_config(self.prefix, "--cflags")
@@ -122,6 +150,8 @@ class Installed(Case):
             with self.subTest(program):
                 self.assertEqual("libtelltale" in needed_libraries(build / program), program.endswith("shared"))
                 self.record(build / program)
+        self.assertIn("libtelltale_devices", needed_libraries(build / "devices"))
+        self.record(build / "devices")
 
     def test_programs_load_it_while_they_run(self):
         load = self.folder / "load"
@@ -183,6 +213,7 @@ class RecorderAlone(Case):
         self.assertEqual(needed_libraries(library), {"libc"})
         self.assertNotIn("-lzstd", self.pkg_config(prefix, "--static", "--libs"))
         self.assertFalse((prefix / "bin").exists())
+        self.assertEqual(list(prefix.rglob("*devices*")), [])
         outside = cmake_build(OUTSIDE, self.folder / "outside", f"-DCMAKE_PREFIX_PATH={prefix}")
         for program in ("c_static", "cpp_shared"):
             self.record(outside / program)

@@ -39,6 +39,9 @@ struct ChangedRow {
   void text(auto member, const ColumnInfo&) {
     if (change.is_wanted()) std::invoke(member, row) = trace.strings.intern("another text");
   }
+  void event(auto member, const ColumnInfo&) {
+    if (change.is_wanted()) row.*member = kNoEvent;
+  }
   template <SharedRow Shared>
   void index(auto member, RowOf<Shared> shared, const ColumnInfo&) {
     ChangedRow<Shared> changed{shared_rows<Shared>(static_cast<SharedRows<RowList>&>(trace))[std::invoke(member, row)],

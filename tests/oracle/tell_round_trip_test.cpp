@@ -82,6 +82,8 @@ TEST(TellRoundTrip, keeps_what_only_our_recorder_knows) {
   trace.distributed = Distributed{"nccl", "2.21", 3, std::nullopt, {{"0", "world", "nccl", 8, {0, 1, -7}}, {}}};
   trace.recorded = {true, false, true, false, true};
   trace.graph_nodes.append(2, {-1, INT64_MIN});
+  trace.graph_origins.append(2, {0, strings.intern("train.py(3): step")});
+  trace.graph_origins.append(5, {kNoEvent, kEmptyString});
   strings.shrink();
   expect_same_after_writing(trace);
 }

@@ -20,6 +20,7 @@ assert_type(trace.top("kernel", limit=3).rows[0].self_device_ns, int | None)
 assert_type(trace.analyze(steps=range(3, 5)).findings[0].saving.likely_ns, int)
 assert_type(trace.whatif(scale={"a": 0.5}).saving.percent, float)
 assert_type(len(trace.events("kernel")), int)
+assert_type(telltale.view(trace, browser=False).url, str)
 """
 MISTAKES = {
     "trace.top(byy=1)": "byy",

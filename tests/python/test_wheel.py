@@ -3,12 +3,16 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 import zipfile
 from pathlib import Path
 
 from common import RESNET, ROOT, answer
+
+sys.path.insert(0, str(ROOT / "tests" / "serve"))
+from page_server import assert_has_page  # noqa: E402
 
 # What every Linux with Python has.
 OF_THE_SYSTEM = {"libc", "libm", "libpthread", "libdl", "librt", "ld-linux-x86-64", "libstdc++", "libgcc_s"}
@@ -62,7 +66,7 @@ class Wheel(unittest.TestCase):
 
     def test_its_files_need_only_each_other_and_the_system(self):
         files = list(self.elf_files())
-        self.assertLessEqual({"telltale", "libtelltale.so"}, {path.name for path in files})
+        self.assertLessEqual({"telltale", "libtelltale.so", "libtelltale_devices.so"}, {path.name for path in files})
         own = {path.name for path in files}
         for path in files:
             for needed in needed_by(path) - own:
@@ -79,6 +83,9 @@ class Wheel(unittest.TestCase):
         done = subprocess.run([telltale, "info", "/nowhere"], capture_output=True, encoding="utf-8")
         self.assertEqual((done.returncode, done.stderr), (2, "telltale: /nowhere: there is no such file\n"))
 
+    def test_the_command_brings_the_page_along(self):
+        assert_has_page(self.folder / "fresh" / "bin" / "telltale")
+
     def test_the_package_works_with_its_own_libraries(self):
         total, *mapped = run(self.python, "-c", MAPPED, RESNET, env={}).splitlines()
         self.assertEqual(int(total), answer("top", RESNET)["totals"]["self_device_ns"])
@@ -90,6 +97,12 @@ class Wheel(unittest.TestCase):
         for path in ("sources/adapter.cpp", "include/telltale/telltale.h", "lib/libtelltale.so", "py.typed", "_core.pyi"):
             self.assertTrue((package / path).is_file(), path)
 
+    def test_what_records_devices_stands_beside_the_recorder(self):
+        devices = self.packages / "telltale" / "lib" / "libtelltale_devices.so"
+        self.assertNotIn("libstdc++.so.6", needed_by(devices))
+        asked = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).telltale_cuda_start(None) != 0)"
+        self.assertIn(run(self.python, "-c", asked, devices, env={}), ("True\n", "False\n"))
+
     def test_a_program_in_cpp_can_be_built_with_it(self):
         package = self.packages / "telltale"
         source = self.folder / "program.cpp"
@@ -100,6 +113,19 @@ class Wheel(unittest.TestCase):
         run(self.folder / "program", cwd=self.folder)
         telltale = self.folder / "fresh" / "bin" / "telltale"
         self.assertIn("work", run(telltale, "top", self.folder / "run.tell", "--by", "annotation"))
+
+
+class SourceDistribution(unittest.TestCase):
+    def test_it_has_the_built_page_and_needs_no_npm(self):
+        with tempfile.TemporaryDirectory() as folder:
+            build = "import scikit_build_core.build, sys; print(scikit_build_core.build.build_sdist(sys.argv[1]))"
+            name = run(sys.executable, "-c", build, folder, cwd=ROOT).split()[-1]
+            with tarfile.open(Path(folder) / name) as archive:
+                root = name.removesuffix(".tar.gz")
+                for page in ("index.html", "page.js", "page.css"):
+                    packed = archive.extractfile(f"{root}/web/dist/{page}").read()
+                    self.assertEqual(packed, (ROOT / "web" / "dist" / page).read_bytes())
+                self.assertEqual([path for path in archive.getnames() if "node_modules" in path], [])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,11 @@
 // Steps that are left unrecorded on purpose, and what files tell of them.
 #include "trace/unrecorded_steps.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <numeric>
 #include <vector>
 
 #include "recorded_file.h"
@@ -104,6 +109,84 @@ TEST_F(UnrecordedStepsTest, a_cycle_tells_of_steps_before_and_after_it) {
   EXPECT_EQ(stretches[1].when, Unrecorded::kAfter);
   EXPECT_EQ(stretches[1].first, 6);
   EXPECT_EQ(stretches[1].took.size(), 21u);
+}
+
+// What feeds a recording may take its time to start and to stop.
+constexpr Nanoseconds kToggleTime = 60'000'000;
+
+Nanoseconds now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+// How many times, each of them of kToggleTime, do not fit into what passed besides the steps. 0 unless a step's time
+// has some of it.
+double toggles_in_steps(std::size_t toggles, const std::vector<Nanoseconds>& steps, Nanoseconds passed) {
+  const Nanoseconds in_steps = std::accumulate(steps.begin(), steps.end(), Nanoseconds{0});
+  const Nanoseconds too_long = in_steps + static_cast<Nanoseconds>(toggles) * kToggleTime - passed;
+  return static_cast<double>(std::max(Nanoseconds{0}, too_long)) / static_cast<double>(kToggleTime);
+}
+
+void take_time(void* user, int what) {
+  static_cast<std::vector<int>*>(user)->push_back(what);
+  TELLTALE_SCOPE("toggle");
+  usleep(kToggleTime / 1000);
+}
+
+TEST_F(UnrecordedStepsTest, around_a_pause_take_no_longer_for_what_starts_and_stops) {
+  telltale_options options = with_pauses();
+  options.on_toggle = [](int is_recording, void* user) { take_time(user, is_recording); };
+  const Nanoseconds began = now_ns();
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
+  for (int steps = 0; toggles_.size() < 2 && steps < 2000; ++steps) run_steps(1);
+  run_steps(1);
+  ASSERT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
+  const Nanoseconds passed = now_ns() - began;
+  ASSERT_EQ(toggles_, (std::vector{0, 1}));
+  const Trace trace = read_recording(path());
+  ASSERT_EQ(count_of(trace, "toggle"), 2u) << "both are recorded";
+  std::vector<Nanoseconds> took;
+  for (const Step& step : trace.steps) took.push_back(step.duration);
+  for (const UnrecordedStretch& stretch : unrecorded_steps(trace))
+    took.insert(took.end(), stretch.took.begin(), stretch.took.end());
+  EXPECT_EQ(toggles_in_steps(2, took, passed), 0);
+}
+
+TEST_F(UnrecordedStepsTest, around_a_cycle_take_no_longer_for_what_warms_up_starts_and_stops) {
+  telltale_options options = with_pauses();
+  options.on_toggle = [](int is_recording, void* user) { take_time(user, is_recording); };
+  options.on_warmup = [](void* user) {
+    EXPECT_FALSE(telltale_is_recording());
+    take_time(user, 2);
+  };
+  telltale_schedule schedule;
+  telltale_default_schedule(&schedule, sizeof schedule);
+  schedule.wait = 2;
+  schedule.warmup = 3;
+  schedule.active = 2;
+  schedule.repeat = 2;
+  schedule.skip_first_wait = 1;
+  options.schedule = &schedule;
+  const Nanoseconds began = now_ns();
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
+  EXPECT_EQ(toggles_, std::vector{2}) << "a session that begins with its warm-up says so, too";
+  run_steps(14);
+  ASSERT_EQ(telltale_stop(), TELLTALE_STATUS_OK);
+  const Nanoseconds passed = now_ns() - began;
+  EXPECT_EQ(toggles_, (std::vector{2, 1, 0, 2, 1, 0}));
+  std::vector<Nanoseconds> took;
+  for (const char* name : {"run.tell", "run.1.tell"}) {
+    const Trace trace = read_recording(path(name));
+    // What starts and what stops; while it warms up, nothing is recorded.
+    EXPECT_EQ(count_of(trace, "toggle"), 2u);
+    ASSERT_EQ(trace.steps.size(), 2u);
+    for (const Step& step : trace.steps) took.push_back(step.duration);
+  }
+  for (const UnrecordedStretch& stretch : unrecorded_steps(read_recording(path("run.1.tell"))))
+    took.insert(took.end(), stretch.took.begin(), stretch.took.end());
+  EXPECT_EQ(took.size(), 14u - 2 * 3) << "what warms up is at work in the steps for that";
+  EXPECT_EQ(toggles_in_steps(toggles_.size(), took, passed), 0);
 }
 
 TEST_F(UnrecordedStepsTest, a_cycle_that_follows_at_once_ends_the_wait_for_more_steps) {

@@ -108,6 +108,7 @@ TEST(OutputFormats, are_found_by_the_ending_of_a_file) {
   EXPECT_EQ(name("train.folded"), "collapsed");
   EXPECT_EQ(name("train.collapsed.gz"), "collapsed");
   EXPECT_EQ(name("train.csv"), "csv");
+  EXPECT_EQ(name("snapshot.pickle.zst"), "memory_snapshot");
   EXPECT_EQ(name("train.tell"), "tell");
   EXPECT_EQ(name("train"), "none");
   EXPECT_EQ(name("train.gz"), "none");

@@ -123,7 +123,8 @@ class UnrecordedSteps(unittest.TestCase):
         profile = self.run_steps(8, 12)
         step = profile.analyze().step
         # Nine steps before, of which two warm up; of the rest the later half or five.
-        self.assertEqual((step.unobserved_source, step.count), ("measured", 3))
+        self.assertEqual(step.unobserved_source, "measured")
+        self.assertIn(step.count, (2, 3))  # on a busy machine, one of them may be far off the others
         self.assertIn(step.unrecorded_steps, (3, 4, 5))
         self.assertGreater(step.unobserved_low_ns, 2_000_000)  # so long it sleeps in each
         with tempfile.TemporaryDirectory() as folder:

@@ -5,17 +5,20 @@ test_wild.py NAME [--telltale PATH]: one program of cases.py, recorded, and plai
 import argparse
 import os
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-from cases import FAULTS, HERE, USUAL, Planted
+from cases import FAULTS, HERE, USUAL, Planted, Program
 from diagnoses import diagnosis, named_recording, telltale
 from running import ROOT, Outcome, run, without_numbers
 
 DEVICE_WORDS = re.compile(r"\bGPUs?\b|CUDA|\bkernels?\b|pin_memory", re.IGNORECASE)
 CASES = {case.name: case for case in [*USUAL, *FAULTS]}
 DEEP_ENOUGH = 2  # the fault is first or second
+MOST_RUNS = 5
+ABORTED = "terminate called without an active exception"
 MOST_BY_OTHERS = 0.2  # processors, where a fault is one only on idle ones
 
 
@@ -37,6 +40,22 @@ class Check:
 def listed_as_not_yet() -> set[str]:
     lines = (HERE / "not_yet").read_text(encoding="utf-8").splitlines()
     return {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}
+
+
+def run_to_end(case: Planted | Program, folder: Path, recorder: list[str]) -> Outcome:
+    """Again where PyTorch may have ended it."""
+    for _ in range(MOST_RUNS):
+        if folder.exists():
+            shutil.rmtree(folder)
+        outcome = run(case, folder, recorder, arguments=getattr(case, "short", ()))
+        if not is_aborted(case, outcome):
+            break
+        print(f"{case.name} was aborted:\n{outcome.errors}")
+    return outcome
+
+
+def is_aborted(case: Planted | Program, outcome: Outcome) -> bool:
+    return getattr(case, "may_abort", False) and outcome.status != 0 and ABORTED in outcome.errors
 
 
 def compare(check: Check, plain: Outcome, recorded: Outcome) -> None:
@@ -90,7 +109,9 @@ def judge(check: Check, case: Planted, answer: dict) -> None:
     if case.wants_idle and is_disturbed:
         print(f"not judged: other programs keep {busy_by_others(answer):.1f} processors busy")
         return
-    check.holds(rank is not None and rank <= DEEP_ENOUGH, f"{case.fault}: not first or second, but {rank}")
+    # What saves no time, as a leak's end, comes behind all that saves some.
+    is_found = rank is not None and (rank <= DEEP_ENOUGH or not case.is_timed)
+    check.holds(is_found, f"{case.fault}: not first or second, but {rank}")
 
 
 def main() -> int:
@@ -105,11 +126,16 @@ def main() -> int:
     case, check = CASES[words.name], Check()
     with tempfile.TemporaryDirectory() as folder:
         recorder = [words.telltale, "record", *getattr(case, "options", ()), "--"]
-        recorded = run(case, Path(folder) / "recorded", recorder, arguments=getattr(case, "short", ()))
+        recorded = run_to_end(case, Path(folder) / "recorded", recorder)
         if isinstance(case, Planted):
             check.same("exit status", 0, recorded.status)
         else:
-            compare(check, run(case, Path(folder) / "plain", []), recorded)
+            plain = run_to_end(case, Path(folder) / "plain", [])
+            if is_aborted(case, plain):
+                print(f"not compared: PyTorch aborts it {MOST_RUNS} times in a row without us")
+                check.same("exit status", 0, recorded.status)
+            else:
+                compare(check, plain, recorded)
         if getattr(case, "records", True):
             answer = read_again(check, words.telltale, Path(folder) / "recorded", recorded)
             if answer and isinstance(case, Planted):

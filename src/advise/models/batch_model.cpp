@@ -229,10 +229,9 @@ Fix larger_batch_fix(const Facts& facts) {
 }
 
 std::optional<bool> has_memory_for_doubled_batch(const Facts& facts) {
-  if (!facts.diagnosis.memory) return {};
-  const std::optional<std::int64_t> whole = memory_of(facts.trace, facts.diagnosis.memory->device);
-  if (!whole) return {};
-  return 2 * static_cast<double>(facts.diagnosis.memory->peak_allocated) <= kUsableMemory * static_cast<double>(*whole);
+  const std::optional<MemoryInUse> memory = memory_in_use(facts);
+  if (!memory) return {};
+  return 2 * static_cast<double>(memory->peak_bytes) <= kUsableMemory * static_cast<double>(memory->whole_bytes);
 }
 
 }  // namespace telltale

@@ -75,7 +75,8 @@ Fix larger_batch_fix(const Facts& facts);
 // Of the device's memory, with room for what is not tensors.
 inline constexpr double kUsableMemory = 0.9;
 
-// Whether twice the peak still fits, as far as the trace tells; nothing when it has no memory events or no device size.
+// Whether twice the peak still fits, as far as the trace tells; nothing when it does not tell the peak, or the size
+// of the device.
 std::optional<bool> has_memory_for_doubled_batch(const Facts& facts);
 
 }  // namespace telltale

@@ -1,12 +1,11 @@
 #include "advise/models/host_batch_model.h"
 
 #include <algorithm>
-#include <map>
 
 #include "advise/models/host_cost.h"
 #include "advise/patterns/call_loops.h"
 #include "advise/patterns/forward_stretch.h"
-#include "analysis/sample_rows.h"
+#include "analysis/batch_size.h"
 
 namespace telltale {
 namespace {
@@ -22,17 +21,21 @@ bool is_overhead(HostWork work) {
 
 HostBatchModel::HostBatchModel(const Facts& facts) : facts_(facts), share_(facts.trace.events.size()) {
   find_shares();
+  grown_step_ = step_at(1);
   while (growth_ < kMostGrowth) {
-    const double now = static_cast<double>(step_at(growth_)) / growth_;
-    const double doubled = static_cast<double>(step_at(2 * growth_)) / (2 * growth_);
+    const Nanoseconds next_step = step_at(2 * growth_);
+    if (growth_ == 1) doubled_step_ = next_step;
+    const double now = static_cast<double>(grown_step_) / growth_;
+    const double doubled = static_cast<double>(next_step) / (2 * growth_);
     if (doubled > (1 - kLeastPercentOfDoubling / 100) * now) break;
     growth_ *= 2;
+    grown_step_ = next_step;
   }
 }
 
 void HostBatchModel::find_shares() {
   const Trace& trace = facts_.trace;
-  const HostCost cost(facts_);
+  const HostCost& cost = facts_.host_cost();
   const std::vector<bool> is_sum = names_where(trace, is_of_parameters);
   std::vector<bool> moves_parameters(trace.events.size());
   for (EventId event = 0; event < trace.events.size(); ++event) {
@@ -64,24 +67,12 @@ Edit HostBatchModel::grown(int growth) const {
 Nanoseconds HostBatchModel::step_at(int growth) const { return facts_.step - facts_.saved_by(grown(growth)); }
 
 double HostBatchModel::fixed_percent() const {
-  const Nanoseconds growing = step_at(2) - facts_.step;
+  const Nanoseconds growing = doubled_step_ - facts_.step;
   return 100 - facts_.percent_of_step(std::clamp<Nanoseconds>(growing, 0, facts_.step));
 }
 
 std::optional<std::int64_t> HostBatchModel::batch() const {
-  const Trace& trace = facts_.trace;
-  std::map<int, std::int64_t> by_step;
-  for (EventId event = 0; event < trace.events.size(); ++event) {
-    if (facts_.phases[event] != Phase::kForward) continue;
-    const int step = telltale::step_at(facts_.diagnosis.timing, trace.events.start[event]);
-    if (step < 0 || by_step.contains(step)) continue;
-    if (const auto rows = sample_rows(trace, event)) by_step[step] = *rows;
-  }
-  std::map<std::int64_t, std::size_t> steps_by_batch;
-  for (const auto& [step, batch] : by_step) ++steps_by_batch[batch];
-  for (const auto& [batch, steps] : steps_by_batch)
-    if (2 * steps > by_step.size()) return batch;
-  return {};
+  return batch_size(facts_.trace, facts_.diagnosis.timing, facts_.phases);
 }
 
 std::vector<EventId> HostBatchModel::fixed_events() const {

@@ -23,10 +23,10 @@ class HostBatchModel {
 
   // How many times the batch still pays; 1 where no larger one does.
   int growth() const { return growth_; }
-  // A step at so many times the batch.
-  Nanoseconds step_at(int growth) const;
+  // The program at so many times the batch.
+  Edit grown(int growth) const;
   // What a sample costs less at growth(), as time of a step.
-  Nanoseconds saved() const { return facts_.step - step_at(growth_) / growth_; }
+  Nanoseconds saved() const { return facts_.step - grown_step_ / growth_; }
   // Of the present step, what does not grow.
   double fixed_percent() const;
   // Samples of a batch: what the first layer of the forward pass gets, the same in most steps.
@@ -35,12 +35,14 @@ class HostBatchModel {
   std::vector<EventId> fixed_events() const;
 
  private:
-  Edit grown(int growth) const;
+  // A step at so many times the batch: a replay.
+  Nanoseconds step_at(int growth) const;
   void find_shares();
 
   const Facts& facts_;
   std::vector<float> share_;  // by event: of its own time, what grows as the batch does
   int growth_ = 1;
+  Nanoseconds doubled_step_ = 0, grown_step_ = 0;  // at twice the batch, and at growth()
 };
 
 }  // namespace telltale

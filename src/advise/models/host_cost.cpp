@@ -2,16 +2,35 @@
 
 #include <algorithm>
 
+#include "analysis/names_where.h"
 #include "analysis/robust_statistics.h"
+#include "base/interned_values.h"
 #include "trace/recording_facts.h"
 #include "trace/shapes.h"
+#include "trace/side_table.h"
 
 namespace telltale {
 namespace {
 
 constexpr double kNanoseconds = 1e9;
 
-const HostOperator kUnknown;
+// Calls that are told apart: by name and arguments.
+struct Call {
+  StringId name = kEmptyString;
+  std::uint32_t inputs = OperatorInfo::kNoInputs;
+  bool operator==(const Call&) const = default;
+};
+std::uint64_t hash_value(const Call& call) { return hash_with(0, std::uint64_t{call.name} << 32 | call.inputs); }
+
+// Calls that should take the same time.
+struct EqualCalls {
+  StringId name = kEmptyString, shapes = kEmptyString, types = kEmptyString;
+  bool operator==(const EqualCalls&) const = default;
+};
+std::uint64_t hash_value(const EqualCalls& calls) {
+  return hash_with(hash_with(0, std::uint64_t{calls.name} << 32 | calls.shapes), calls.types);
+}
+constexpr std::uint32_t kNoEqual = UINT32_MAX;
 
 NumberType number_type(const OperatorTexts& texts) {
   NumberType common = NumberType::kNone;
@@ -28,6 +47,26 @@ NumberType number_type(const OperatorTexts& texts) {
   return common;
 }
 
+HostOperator described(std::string_view name, const OperatorTexts& texts) {
+  Elements largest = 0;
+  for (const Shape& shape : tensor_shapes(texts.shapes))
+    if (!shape.empty()) largest = std::max(largest, elements_of(shape));
+  return {operator_work(name, texts), largest, number_type(texts)};
+}
+
+// In nanoseconds; nothing where shapes do not tell.
+struct Work {
+  std::optional<double> growing;
+  double fixed = 0;  // at most, that is not overhead: reading weights
+};
+
+Work work_of(const OperatorWork& work, double threads) {
+  const double moving = work.bytes.value_or(0) / HostCost::kBytesPerSecond * kNanoseconds;
+  if (work.flops) return {*work.flops / (HostCost::kFlopsPerSecond * threads) * kNanoseconds, moving};
+  if (work.bytes) return {moving, 0};
+  return {};
+}
+
 }  // namespace
 
 bool is_convolution(std::string_view op) { return op.contains("conv"); }
@@ -41,99 +80,98 @@ HostTimes host_times(double flops, double bytes, double threads) {
 }
 
 HostCost::HostCost(const Facts& facts)
-    : facts_(facts),
-      threads_(std::max(1.0, session_number(facts.trace, "torch_threads").value_or(1))),
+    : threads_(std::max(1.0, session_number(facts.trace, "torch_threads").value_or(1))),
       is_leaf_(facts.trace.events.size()),
-      around_(facts.trace.events.size(), kNoEvent),
       share_(facts.trace.events.size()),
-      own_(facts.trace.events.duration) {
+      own_(facts.trace.events.duration),
+      call_of_(facts.trace.events.size()) {
+  const std::vector<EventId> around = find_structure(facts);
+  find_calls(facts);
+  find_shares(facts, computing(around));
+}
+
+std::vector<EventId> HostCost::find_structure(const Facts& facts) {
   const Events& events = facts.trace.events;
+  std::vector<EventId> around(events.size(), kNoEvent);
   for (EventId event = 0; event < events.size(); ++event) {
     const EventId parent = events.parent[event];
     if (parent != kNoEvent) {
       own_[parent] -= events.duration[event];
-      around_[event] = events.kind[parent] == Kind::kOperator ? parent : around_[parent];
+      around[event] = events.kind[parent] == Kind::kOperator ? parent : around[parent];
     }
     if (events.kind[event] != Kind::kOperator) continue;
     is_leaf_[event] = true;
-    if (around_[event] != kNoEvent) is_leaf_[around_[event]] = false;
+    if (around[event] != kNoEvent) is_leaf_[around[event]] = false;
   }
   for (EventId event = 0; event < events.size(); ++event) {
     if (events.kind[event] != Kind::kOperator || !facts.is_in_steps(event)) continue;
     if (is_leaf_[event]) leaves_.push_back(event);
     operators_.push_back(event);
   }
-  find_usual_times();
-  find_computing();
-  for (const EventId op : operators_) share_[op] = share_of(op);
+  return around;
 }
 
-void HostCost::find_computing() {
-  std::vector<bool> has_product(facts_.trace.events.size());  // within it
-  computes_ = is_leaf_;
-  for (auto at = operators_.rbegin(); at != operators_.rend(); ++at) {
-    const bool is_product = look_up(*at).work.flops.has_value();
-    if (is_product && !has_product[*at]) computes_[*at] = true;
-    if (!is_product && !has_product[*at]) continue;
-    if (around_[*at] != kNoEvent) has_product[around_[*at]] = true;
+void HostCost::find_calls(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  InternedValues<Call> calls;
+  InternedValues<EqualCalls> equal;
+  known_.emplace_back();
+  equal_.push_back(kNoEqual);
+  SideTableWalk<OperatorInfo> infos(trace.operators);
+  for (const EventId op : operators_) {
+    const OperatorInfo* const info = infos.find(op);
+    if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) continue;
+    const Call call{trace.events.name[op], info->inputs};
+    call_of_[op] = calls.intern(call) + 1;
+    if (call_of_[op] < known_.size()) continue;
+    known_.push_back(described(trace.name(op), texts_of(trace, op)));
+    const OperatorInputs& inputs = trace.operator_inputs[info->inputs];
+    equal_.push_back(inputs.shapes == kEmptyString ? kNoEqual : equal.intern({call.name, inputs.shapes, inputs.types}));
   }
 }
 
-std::optional<HostCost::EqualCalls> HostCost::equal_calls(EventId op) const {
-  const OperatorInfo* const info = facts_.trace.operators.find(op);
-  if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return {};
-  const OperatorInputs& inputs = facts_.trace.operator_inputs[info->inputs];
-  if (inputs.shapes == kEmptyString) return {};
-  return EqualCalls{facts_.trace.events.name[op], inputs.shapes, inputs.types};
+// Leaves, and products that call only what makes their arguments ready.
+std::vector<bool> HostCost::computing(const std::vector<EventId>& around) const {
+  std::vector<bool> has_product(around.size());  // within it
+  std::vector<bool> computes = is_leaf_;
+  for (auto at = operators_.rbegin(); at != operators_.rend(); ++at) {
+    const bool is_product = known(*at).work.flops.has_value();
+    if (is_product && !has_product[*at]) computes[*at] = true;
+    if (!is_product && !has_product[*at]) continue;
+    if (around[*at] != kNoEvent) has_product[around[*at]] = true;
+  }
+  return computes;
 }
 
-void HostCost::find_usual_times() {
-  std::map<EqualCalls, std::vector<Nanoseconds>> times;
-  for (const EventId op : operators_)
-    if (const std::optional<EqualCalls> calls = equal_calls(op)) times[*calls].push_back(own_[op]);
-  for (auto& [calls, own] : times) usual_[calls] = median(std::move(own));
+// By call: an operator that was kept from running for a while has no more to do than others with equal arguments.
+std::vector<std::optional<Nanoseconds>> HostCost::usual_times() const {
+  std::vector<std::vector<Nanoseconds>> times;  // by number of equal calls
+  for (const EventId op : operators_) {
+    const std::uint32_t equal = equal_[call_of_[op]];
+    if (equal == kNoEqual) continue;
+    if (equal >= times.size()) times.resize(equal + 1);
+    times[equal].push_back(own_[op]);
+  }
+  std::vector<Nanoseconds> medians;
+  for (std::vector<Nanoseconds>& own : times) medians.push_back(median(std::move(own)));
+  std::vector<std::optional<Nanoseconds>> usual(known_.size());
+  for (CallId call = 0; call < usual.size(); ++call)
+    if (equal_[call] != kNoEqual) usual[call] = medians[equal_[call]];
+  return usual;
 }
 
-Nanoseconds HostCost::usual_time(EventId op) const {
-  const std::optional<EqualCalls> calls = equal_calls(op);
-  return calls ? usual_.at(*calls) : own_[op];
-}
-
-const HostOperator& HostCost::look_up(EventId op) {
-  const OperatorInfo* const info = facts_.trace.operators.find(op);
-  if (info == nullptr || info->inputs == OperatorInfo::kNoInputs) return kUnknown;
-  const auto [place, is_new] = known_.try_emplace({facts_.trace.events.name[op], info->inputs});
-  if (!is_new) return place->second;
-  const OperatorTexts texts = texts_of(facts_.trace, op);
-  Elements largest = 0;
-  for (const Shape& shape : tensor_shapes(texts.shapes))
-    if (!shape.empty()) largest = std::max(largest, elements_of(shape));
-  place->second = {operator_work(facts_.trace.name(op), texts), largest, number_type(texts)};
-  return place->second;
-}
-
-const HostOperator& HostCost::known(EventId op) const {
-  const OperatorInfo* const info = facts_.trace.operators.find(op);
-  if (info == nullptr) return kUnknown;
-  const auto found = known_.find({facts_.trace.events.name[op], info->inputs});
-  return found == known_.end() ? kUnknown : found->second;
-}
-
-HostCost::Work HostCost::work_of(EventId op) {
-  const OperatorWork& work = look_up(op).work;
-  const double moving = work.bytes.value_or(0) / kBytesPerSecond * kNanoseconds;
-  if (work.flops) return {*work.flops / (kFlopsPerSecond * threads_) * kNanoseconds, moving};
-  if (work.bytes) return {moving, 0};
-  return {};
-}
-
-float HostCost::share_of(EventId op) {
-  const auto own = static_cast<double>(usual_time(op));
-  const Work known = work_of(op), work = computes_[op] ? known : Work{};
-  if (own <= 0) return 0;
-  const Nanoseconds most = is_convolution(facts_.trace.name(op)) ? kMostFixedOfConvolution : kMostFixed;
-  const double beyond = own - static_cast<double>(most) - work.fixed;
-  return static_cast<float>(std::clamp(std::max(work.growing.value_or(0), beyond) / own, 0.0, 1.0));
+void HostCost::find_shares(const Facts& facts, const std::vector<bool>& computes) {
+  const std::vector<std::optional<Nanoseconds>> usual = usual_times();
+  const std::vector<bool> is_of_convolution = names_where(facts.trace, is_convolution);
+  for (const EventId op : operators_) {
+    const CallId call = call_of_[op];
+    const auto own = static_cast<double>(usual[call].value_or(own_[op]));
+    if (own <= 0) continue;
+    const Work work = computes[op] ? work_of(known_[call].work, threads_) : Work{};
+    const Nanoseconds most = is_of_convolution[facts.trace.events.name[op]] ? kMostFixedOfConvolution : kMostFixed;
+    const double beyond = own - static_cast<double>(most) - work.fixed;
+    share_[op] = static_cast<float>(std::clamp(std::max(work.growing.value_or(0), beyond) / own, 0.0, 1.0));
+  }
 }
 
 }  // namespace telltale

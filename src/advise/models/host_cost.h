@@ -6,10 +6,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <tuple>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "advise/facts.h"
@@ -38,6 +36,8 @@ struct HostTimes {
 
 HostTimes host_times(double flops, double bytes, double threads);
 
+// Made once for a trace (Facts::host_cost()), in linear time but for texts of arguments, each of which is read once.
+// Immutable and thread-safe.
 class HostCost {
  public:
   // On one thread, of an EPYC 9004 at 2.6 GHz: products of 32 to 512 rows reach 28 to 100 billion operations a second;
@@ -46,7 +46,6 @@ class HostCost {
   // Operators on tensors of a few elements take 1 to 6 µs there, a convolution's backward pass 30, recorded a few more.
   static constexpr Nanoseconds kMostFixed = 20'000, kMostFixedOfConvolution = 50'000;
 
-  // The facts must outlive it.
   explicit HostCost(const Facts& facts);
 
   // Whether an operator calls no other one, and so computes itself.
@@ -60,37 +59,29 @@ class HostCost {
   // Of any event, without what it contains.
   Nanoseconds own_time(EventId event) const { return own_[event]; }
   // Of an operator of the steps.
-  const HostOperator& known(EventId op) const;
+  const HostOperator& known(EventId op) const { return known_[call_of_[op]]; }
   // How many threads torch computes with, as far as the recording says; else 1.
   double threads() const { return threads_; }
 
  private:
-  // In nanoseconds; nothing where shapes do not tell.
-  struct Work {
-    std::optional<double> growing;
-    double fixed = 0;  // at most, that is not overhead: reading weights
-  };
-  Work work_of(EventId op);
-  const HostOperator& look_up(EventId op);
-  float share_of(EventId op);
-  using EqualCalls = std::tuple<StringId, StringId, StringId>;  // name, shapes and types
-  std::optional<EqualCalls> equal_calls(EventId op) const;
-  void find_usual_times();
-  void find_computing();
-  // An operator's own time, as long as it usually takes with equal arguments: one that was kept from running for a
-  // while has no more to do than others.
-  Nanoseconds usual_time(EventId op) const;
+  // A call with certain arguments, by number; 0 where they were not recorded.
+  using CallId = std::uint32_t;
 
-  const Facts& facts_;
+  // Returns the innermost operator around each event.
+  std::vector<EventId> find_structure(const Facts& facts);
+  void find_calls(const Facts& facts);
+  void find_shares(const Facts& facts, const std::vector<bool>& computes);
+  std::vector<std::optional<Nanoseconds>> usual_times() const;
+  std::vector<bool> computing(const std::vector<EventId>& around) const;
+
   double threads_ = 1;
   std::vector<bool> is_leaf_;
-  std::vector<bool> computes_;   // leaves, and products that call only what makes their arguments ready
-  std::vector<EventId> around_;  // the innermost operator around each event
   std::vector<float> share_;
   std::vector<Nanoseconds> own_;
   std::vector<EventId> leaves_, operators_;
-  std::map<std::pair<StringId, std::uint32_t>, HostOperator> known_;  // by name and inputs
-  std::map<EqualCalls, Nanoseconds> usual_;
+  std::vector<CallId> call_of_;       // by event
+  std::vector<HostOperator> known_;   // by call
+  std::vector<std::uint32_t> equal_;  // by call: those of one name, with the same shapes and types, have one number
 };
 
 // Forward or backward, whichever library computes it.

@@ -74,14 +74,15 @@ CallLoop with_collecting(const Trace& trace, CallLoop loop) {
 class Shortening {
  public:
   explicit Shortening(const Facts& facts)
-      : facts_(facts), is_done_(facts.trace.events.size()), edit_(facts.unobserved) {
-    if (!facts.diagnosis.breakdown.has_device) cost_.emplace(facts);
-  }
+      : facts_(facts),
+        cost_(facts.diagnosis.breakdown.has_device ? nullptr : &facts.host_cost()),
+        is_done_(facts.trace.events.size()),
+        edit_(facts.unobserved) {}
 
   void shorten(EventId first, EventId end, const CallLoop& loop) {
     const std::vector<DeviceCall>& calls = facts_.diagnosis.kernels.calls;
     for (EventId event = first; event < end; ++event) {
-      edit_.scale_event(facts_.trace, event, cost_ ? left_on_cpu(*cost_, loop, event) : host_left(loop));
+      edit_.scale_event(facts_.trace, event, cost_ != nullptr ? left_on_cpu(*cost_, loop, event) : host_left(loop));
       for (const EventId work : facts_.launched.of(event)) {
         const auto call = std::ranges::lower_bound(calls, work, {}, &DeviceCall::event);
         const bool is_known = call != calls.end() && call->event == work;
@@ -116,7 +117,7 @@ class Shortening {
         called += trace.events.duration[call];
         end = std::max(end, trace.events.end(call));
       }
-      const float left = cost_ ? overhead_left_on_cpu(loop) : host_left(loop);
+      const float left = cost_ != nullptr ? overhead_left_on_cpu(loop) : host_left(loop);
       const Nanoseconds own = end - trace.events.start[loop.first] - called;
       gone[around] += static_cast<double>(own) * static_cast<double>(1 - left);
     }
@@ -191,8 +192,8 @@ class Shortening {
   }
 
   const Facts& facts_;
-  std::optional<HostCost> cost_;  // without a device
-  std::vector<bool> is_done_;     // by event: of the backward pass
+  const HostCost* cost_;       // null with a device
+  std::vector<bool> is_done_;  // by event: of the backward pass
   Edit edit_;
 };
 

@@ -60,8 +60,7 @@ class Search {
   std::vector<EventId> computing_calls() const {
     std::vector<EventId> launches;
     if (!facts_.diagnosis.breakdown.has_device) {
-      const HostCost cost(facts_);
-      for (const EventId op : cost.leaves())
+      for (const EventId op : facts_.host_cost().leaves())
         if (facts_.phases[op] != Phase::kBackward && facts_.host_work[op] == HostWork::kOperators)
           launches.push_back(op);
     }

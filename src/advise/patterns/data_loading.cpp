@@ -55,14 +55,14 @@ void find_setup(const Facts& facts, DataLoading& loading) {
   if (found != setups.end()) loading.setup = *found;
 }
 
-Nanoseconds saved_when_ready(const Facts& facts, const DataLoading& loading, double ready) {
+Edit with_batches_ready(const Facts& facts, const DataLoading& loading, double ready) {
   const double factor = std::min(1.0, ready / static_cast<double>(std::max<Nanoseconds>(loading.recorded, 1)));
   Edit edit = facts.unobserved;
   for (const EventId call : loading.calls) {
     const EventId end = subtree_end(facts.trace, call);
     for (EventId event = call; event < end; ++event) edit.scale_event(facts.trace, event, static_cast<float>(factor));
   }
-  return std::clamp<Nanoseconds>(facts.saved_by(edit), 0, facts.step);
+  return edit;
 }
 
 // What passes from one epoch to the next is time in which workers have nothing to do.
@@ -138,7 +138,7 @@ void choose_workers(const Facts& facts, DataLoading& loading) {
 
 }  // namespace
 
-DataLoading data_loading(const Facts& facts) {
+DataLoading find_data_loading(const Facts& facts) {
   DataLoading loading;
   LoaderCalls calls = loader_calls(facts.trace, covering_calls(facts, HostWork::kDataLoading));
   if (calls.steady.empty() && calls.seams.empty()) return loading;
@@ -158,7 +158,9 @@ DataLoading data_loading(const Facts& facts) {
   else if (work)
     loading.making.processor_share = share_of(work->processor_time, work->took);
   const double ready = static_cast<double>(kReadyBatch) * loading.batches;
-  loading.saved_when_ready = saved_when_ready(facts, loading, ready);
+  const Edit when_ready = with_batches_ready(facts, loading, ready);
+  loading.saved_when_ready = std::clamp<Nanoseconds>(facts.saved_by(when_ready), 0, facts.step);
+  loading.when_ready = facts.kept(when_ready);
   find_making(facts, work, ready, loading);
   find_processors(facts, loading);
   choose_workers(facts, loading);

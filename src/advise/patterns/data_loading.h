@@ -1,6 +1,8 @@
 // What the program waits for when it asks its data loader for the next batch, for the rules about loading.
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,17 +27,25 @@ struct DataLoading {
   std::optional<LoaderLine> line;          // on which most of the time is spent, if it is a good part of it
 
   BatchMaking making;
-  Nanoseconds saved_when_ready = 0;  // per step, with every batch ready when it is asked for; never negative
+  Nanoseconds saved_when_ready = 0;            // per step, with every batch ready when it is asked for; never negative
+  std::shared_ptr<const KeptEdit> when_ready;  // the same as a change to the program, where changes are kept
   // The workers that the program has are idle for a good part of the time: they are not what it waits for.
   bool are_workers_idle = false;
   int workers = kMostWorkers;  // that the program should have
   Nanoseconds saved = 0;       // per step, with batches made ahead by so many worker processes; never negative
 
+  // What changes where steps wait less for batches, by so much in all: that part of what batches that are all ready
+  // spare them.
+  std::shared_ptr<const KeptEdit> with_less_waiting(Nanoseconds less) const {
+    return partly(when_ready,
+                  static_cast<double>(less) / static_cast<double>(std::max<Nanoseconds>(saved_when_ready, 1)));
+  }
   // 0 where the recording does not say.
   int workers_now() const { return setup ? setup->workers : 0; }
 };
 
-DataLoading data_loading(const Facts& facts);
+// For Facts::data_loading(), which does so once.
+DataLoading find_data_loading(const Facts& facts);
 
 // The change that gives a loader as many workers as it should have.
 std::string code_with_workers(const Facts& facts, const DataLoading& loading);

@@ -5,21 +5,11 @@
 #include <set>
 #include <span>
 
-#include "trace/recording_facts.h"
+#include "analysis/api_calls.h"
+#include "memory/memory_peak.h"
 
 namespace telltale {
 namespace {
-
-constexpr auto kAllocations =
-    std::to_array<std::string_view>({"cudaMalloc", "cuMemCreate", "cuMemAlloc", "hipMalloc", "hipMemCreate"});
-constexpr auto kFrees =
-    std::to_array<std::string_view>({"cudaFree", "cuMemRelease", "cuMemFree", "hipFree", "hipMemRelease"});
-
-// Memory of the host is another matter, and stream-ordered allocation is meant to be called all the time.
-bool is_call_of(std::span<const std::string_view> prefixes, std::string_view name) {
-  if (name.find("Host") != std::string_view::npos || name.find("Async") != std::string_view::npos) return false;
-  return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
-}
 
 std::vector<EventId> outermost_calls(const Facts& facts, const std::vector<bool>& is_named_so) {
   const Events& events = facts.trace.events;
@@ -42,23 +32,28 @@ bool recur(const Facts& facts, const std::vector<EventId>& calls) {
 
 }  // namespace
 
-std::optional<std::int64_t> memory_of(const Trace& trace, DeviceId device) {
-  if (device == kHost) {
-    const std::string* const bytes = trace.metadata_named("memory_bytes");
-    return bytes == nullptr ? std::nullopt : integer_in(*bytes);
+std::optional<MemoryInUse> memory_in_use(const Facts& facts) {
+  const Diagnosis& diagnosis = facts.diagnosis;
+  if (diagnosis.memory) {
+    const std::optional<std::int64_t> whole = capacity_of(facts.trace, diagnosis.memory->device);
+    return whole ? std::optional(MemoryInUse{diagnosis.memory->peak_allocated, *whole}) : std::nullopt;
   }
-  // The allocator may count devices otherwise than the tracer does; a single one is meant in any case.
-  const auto found =
-      trace.devices.size() == 1 ? trace.devices.begin() : std::ranges::find(trace.devices, device, &Device::id);
-  return found == trace.devices.end() ? std::nullopt : found->memory_bytes;
+  if (!diagnosis.energy || !diagnosis.breakdown.has_device) return std::nullopt;
+  const auto& gauged = diagnosis.energy->devices;
+  const auto found = std::ranges::find(gauged, diagnosis.breakdown.device, &GaugedDevice::device);
+  if (found == gauged.end() || !found->memory_headroom()) return std::nullopt;
+  return MemoryInUse{*found->peak_memory_bytes, *found->memory_bytes};
 }
 
 AllocatorCalls allocator_calls(const Facts& facts) {
   AllocatorCalls calls;
-  calls.allocations = outermost_calls(
-      facts, names_where(facts.trace, [](std::string_view name) { return is_call_of(kAllocations, name); }));
-  calls.frees =
-      outermost_calls(facts, names_where(facts.trace, [](std::string_view name) { return is_call_of(kFrees, name); }));
+  // Memory of the host is another matter, and stream-ordered allocation is meant to be called all the time.
+  const auto calls_that_are = [&](ApiCall wanted) {
+    return outermost_calls(
+        facts, names_where(facts.trace, [=](std::string_view name) { return api_call_named(name) == wanted; }));
+  };
+  calls.allocations = calls_that_are(ApiCall::kAllocation);
+  calls.frees = calls_that_are(ApiCall::kFree);
   calls.allocations_recur = recur(facts, calls.allocations);
   calls.frees_recur = recur(facts, calls.frees);
   return calls;
@@ -73,6 +68,15 @@ Nanoseconds saved_without(const Facts& facts, const AllocatorCalls& calls) {
   const Nanoseconds by_frees = remove(calls.frees);
   const Nanoseconds by_allocations = calls.allocations.empty() ? 0 : remove(calls.allocations) - by_frees;
   return by_frees + static_cast<Nanoseconds>(kUnobservedShareOfAllocation * static_cast<double>(by_allocations));
+}
+
+Edit without_calls(const Facts& facts, const AllocatorCalls& calls) {
+  constexpr auto kLeftOfAllocation = static_cast<float>(1 - kUnobservedShareOfAllocation);
+  Edit edit = facts.unobserved;
+  for (const EventId call : calls.frees) edit.scale_subtree(facts.trace, facts.launched, call, 0, 1);
+  for (const EventId call : calls.allocations)
+    edit.scale_subtree(facts.trace, facts.launched, call, kLeftOfAllocation, 1);
+  return edit;
 }
 
 }  // namespace telltale

@@ -9,8 +9,14 @@
 
 namespace telltale {
 
-// How much memory a device has, or the host for the process, in bytes; nothing where the trace does not say.
-std::optional<std::int64_t> memory_of(const Trace& trace, DeviceId device);
+// How much of its memory a device has in use at most: by the allocator's events or, in a recording without them, by its
+// gauge, which also counts what the allocator keeps and what other processes have.
+struct MemoryInUse {
+  std::int64_t peak_bytes = 0, whole_bytes = 0;
+};
+
+// Of the device that memory events tell of, else of the busiest; nothing where the trace says too little.
+std::optional<MemoryInUse> memory_in_use(const Facts& facts);
 
 // Calls that fetch device memory from the driver or give it back. A program in its stride makes none: torch keeps what
 // it has freed.
@@ -28,5 +34,8 @@ AllocatorCalls allocator_calls(const Facts& facts);
 
 // What a step would take less if it got along with the memory it has.
 Nanoseconds saved_without(const Facts& facts, const AllocatorCalls& calls);
+
+// What that changes: no frees, and of the allocations only what recording has made of them.
+Edit without_calls(const Facts& facts, const AllocatorCalls& calls);
 
 }  // namespace telltale

@@ -5,7 +5,7 @@
 #include <ranges>
 #include <span>
 
-#include "advise/patterns/device_memory.h"
+#include "memory/memory_peak.h"
 
 namespace telltale {
 namespace {
@@ -26,7 +26,7 @@ bool is_left_by_all_steps(const Survivor& survivor) {
 }
 
 std::optional<double> steps_until_full(const Facts& facts, DeviceId device, double used, double growth) {
-  const std::optional<std::int64_t> whole = memory_of(facts.trace, device);
+  const std::optional<std::int64_t> whole = capacity_of(facts.trace, device);
   if (!whole) return {};
   return std::max(0.0, (static_cast<double>(*whole) - used) / growth);
 }

@@ -71,6 +71,7 @@ std::vector<Finding> find(const Facts& facts) {
   finding.explanation = fmt::format("A step calls {}, which takes {} as recorded.", listed(made),
                                     format_time(static_cast<Nanoseconds>(static_cast<double>(taken) / facts.steps())));
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(without_calls(facts, calls));
   finding.reach = calls.allocations;
   finding.reach.insert(finding.reach.end(), calls.frees.begin(), calls.frees.end());
   finding.source = source_line(facts.trace, finding.evidence.front());
@@ -89,7 +90,8 @@ Rule rules::allocator_churn() {
                                  100 * kUnobservedShareOfAllocation),
            .held = "Predicted and measured savings, in percent of the step: 9 and 15 (empty_cache_every_step), 11 and "
                    "12 (longer_every_step).",
-           .fixes = {"keep_cache", "stable_shapes"}},
+           .fixes = {"keep_cache", "stable_shapes"},
+           .is_about_memory = true},
           find};
 }
 

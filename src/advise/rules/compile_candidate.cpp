@@ -23,6 +23,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, advice.saved, kUncertainty);
+  finding.edit = facts.kept(advice.edit);
   finding.reach = changed_by(facts, advice.edit);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kMedium : Confidence::kLow;
   std::vector<FusedChain> chains = model.chains();

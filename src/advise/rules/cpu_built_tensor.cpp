@@ -192,6 +192,7 @@ std::vector<Finding> find(const Facts& facts) {
                   format_time(static_cast<Nanoseconds>(static_cast<double>(making) / facts.steps())),
                   facts.trace.name(tensors.front().made_by.front()));
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
   finding.source = source_line(facts.trace, tensors.front().made_by.front());

@@ -70,6 +70,7 @@ Finding slow_handover(const Facts& facts, const DataLoading& loading) {
       format_time(loading.recorded), counted(loading.workers_now(), "worker"),
       loading.workers_now() == 1 ? "is" : "are");
   finding.saving = saving_around(facts, loading.saved_when_ready, 1);
+  finding.edit = loading.when_ready;
   finding.confidence = Confidence::kLow;
   finding.fix = {"other",
                  "Let the dataset return few large tensors rather than many small ones or Python objects, which are "
@@ -83,13 +84,14 @@ Finding more_workers(const Facts& facts, const DataLoading& loading) {
   finding.explanation = explanation_of(loading);
   const bool is_short = loading.making.is_short_of_processors(loading.workers);
   finding.saving = saving_around(facts, loading.saved, is_short ? kUncertaintyOnBusyProcessors : kUncertainty);
+  finding.edit = loading.with_less_waiting(loading.saved);
   finding.confidence = loading.is_in_main_process && !is_short ? Confidence::kHigh : Confidence::kMedium;
   finding.fix = fix_for(facts, loading);
   return finding;
 }
 
 std::vector<Finding> find(const Facts& facts) {
-  const DataLoading loading = data_loading(facts);
+  const DataLoading& loading = facts.data_loading();
   if (loading.saved == 0 &&
       !(loading.are_workers_idle && loading.saved_when_ready > 0 && comes_late_as_a_rule(facts, loading)))
     return {};

@@ -55,10 +55,16 @@ void remove_bookkeeping(const Facts& facts, const std::vector<bool>& is_frame, E
 }
 
 bool has_room(const Facts& facts) {
-  if (!facts.diagnosis.memory) return true;
-  const std::optional<std::int64_t> whole = memory_of(facts.trace, facts.diagnosis.memory->device);
-  return !whole ||
-         static_cast<double>(facts.diagnosis.memory->peak_allocated) <= kMostMemoryInUse * static_cast<double>(*whole);
+  const std::optional<MemoryInUse> memory = memory_in_use(facts);
+  return !memory ||
+         static_cast<double>(memory->peak_bytes) <= kMostMemoryInUse * static_cast<double>(memory->whole_bytes);
+}
+
+// The peak, where the trace tells it.
+std::optional<std::int64_t> peak_of(const Facts& facts) {
+  if (facts.diagnosis.memory) return facts.diagnosis.memory->peak_allocated;
+  const std::optional<MemoryInUse> memory = memory_in_use(facts);
+  return memory ? std::optional(memory->peak_bytes) : std::nullopt;
 }
 
 std::vector<Finding> find(const Facts& facts) {
@@ -84,20 +90,20 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
-  finding.confidence = facts.diagnosis.memory ? Confidence::kHigh : Confidence::kMedium;
+  const std::optional<std::int64_t> peak = peak_of(facts);
+  finding.confidence = peak ? Confidence::kHigh : Confidence::kMedium;
   std::stable_sort(calls.begin(), calls.end(), [&](EventId a, EventId b) {
     return facts.trace.events.duration[a] > facts.trace.events.duration[b];
   });
   finding.evidence = calls;
   finding.source = source_line(facts.trace, calls.front());
-  finding.title = facts.diagnosis.memory ? "The forward pass is computed twice with memory to spare"
-                                         : "The forward pass is computed twice";
-  finding.explanation = fmt::format(
-      "Checkpointing repeats {} of GPU work per step in the backward pass{}.",
-      format_time(static_cast<Nanoseconds>(static_cast<double>(device) / facts.steps())),
-      facts.diagnosis.memory ? "; the memory peak is only " + format_bytes(facts.diagnosis.memory->peak_allocated)
-                             : "");
+  finding.title =
+      peak ? "The forward pass is computed twice with memory to spare" : "The forward pass is computed twice";
+  finding.explanation = fmt::format("Checkpointing repeats {} of GPU work per step in the backward pass{}.",
+                                    format_time(static_cast<Nanoseconds>(static_cast<double>(device) / facts.steps())),
+                                    peak ? "; the memory peak is only " + format_bytes(*peak) : "");
   finding.fix = {"no_checkpointing", "Turn checkpointing off, or keep it only for the largest layers.",
                  "- model.gradient_checkpointing_enable()\n+ model.gradient_checkpointing_disable()"};
   return {finding};
@@ -111,7 +117,7 @@ Rule rules::excess_recompute() {
        .looks_for = fmt::format("Calls to torch.utils.checkpoint within the backward pass that launch GPU work, while "
                                 "the memory peak is at most {:.0f} % of the GPU's memory.",
                                 100 * kMostMemoryInUse),
-       .needs = "CPU and CUDA activities, and stacks; memory events to know the peak.",
+       .needs = "CPU and CUDA activities, and stacks; memory events or gauges to know the peak.",
        .cannot_do_without = {{Need::kDevice}, {Need::kStacks}},
        .saving = "The steps are replayed without those calls and the work they launch.",
        .held = "Predicted and measured savings, in percent of the step: 42 and 48 (gradient_checkpointing_unneeded).",

@@ -10,7 +10,8 @@ constexpr std::int64_t kGigabyte = 1'000'000'000;
 struct Training {
   std::string_view again = "torch/utils/checkpoint.py(1100): unpack_hook";  // what computes in the backward pass
   bool computes_again = true;
-  std::int64_t peak = 0;  // of the device's 10 GB; 0: not recorded
+  std::int64_t peak = 0;    // of the device's 10 GB; 0: not recorded
+  std::int64_t in_use = 0;  // by the device's gauge, likewise
 };
 
 // 10 ms forward, 8 of them once more within the backward pass, and 20 ms backward. The host waits for all.
@@ -33,6 +34,10 @@ Trace training(const Training& options) {
     program.wait();
     if (options.peak > 0) program.sketch().allocate(program.thread(), program.now(), -options.peak, 0, 64);
   }
+  if (options.in_use > 0) {
+    program.sketch().count("GPU 0: memory used (bytes)", kMillisecond, static_cast<double>(options.in_use));
+    program.sketch().count("GPU 0: memory total (bytes)", kMillisecond, 10.0 * kGigabyte);
+  }
   return program.build();
 }
 
@@ -52,6 +57,14 @@ TEST(ExcessRecomputeRule, speaks_only_where_memory_is_left) {
   EXPECT_EQ(findings[0].confidence, Confidence::kHigh);
   EXPECT_TRUE(findings[0].explanation.ends_with("; the memory peak is only 1.86 GiB."));
   EXPECT_TRUE(findings_of(training({.peak = 6 * kGigabyte}), "excess_recompute").empty());
+}
+
+TEST(ExcessRecomputeRule, knows_by_the_gauge_that_memory_is_left_where_no_allocations_were_recorded) {
+  const std::vector<Finding> findings = findings_of(training({.in_use = 2 * kGigabyte}), "excess_recompute");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].confidence, Confidence::kHigh);
+  EXPECT_TRUE(findings[0].explanation.ends_with("; the memory peak is only 1.86 GiB."));
+  EXPECT_TRUE(findings_of(training({.in_use = 6 * kGigabyte}), "excess_recompute").empty());
 }
 
 TEST(ExcessRecomputeRule, is_silent_about_other_hooks_and_where_nothing_is_computed_again) {

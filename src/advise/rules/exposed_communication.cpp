@@ -77,6 +77,12 @@ class Remedies {
     return {saved_by(overlapped()), saved_by(in_larger_buckets()), saved_by(in_16_bits())};
   }
 
+  // The way that saves most.
+  Edit best(const Saved& saved) const {
+    if (saved.overlapped == saved.most()) return overlapped();
+    return saved.in_larger_buckets == saved.most() ? in_larger_buckets() : in_16_bits();
+  }
+
  private:
   // Half of what computation could hide is hidden.
   Edit overlapped() const {
@@ -166,14 +172,17 @@ std::vector<Finding> find(const Facts& facts) {
   if (facts.percent_of_step(communication.exposed_ns) < kLeastExposedPercent) return {};
   const std::vector<EventId> collectives = collectives_of(facts);
   if (collectives.empty()) return {};
-  Saved saved = Remedies(facts, collectives, facts.unobserved).replayed();
+  const Remedies remedies(facts, collectives, facts.unobserved);
+  Saved saved = remedies.replayed();
   const bool waits_for_host = facts.percent_of_step(saved.most()) < kLeastSavedPercent;
 
   Finding finding;
-  if (waits_for_host)
+  if (waits_for_host) {
     saved = Remedies(facts, collectives, with_fast_host(facts)).replayed();
-  else
+  } else {
     finding.saving = saving_around(facts, saved.most(), kUncertainty);
+    finding.edit = facts.kept(remedies.best(saved));
+  }
   finding.title = "The GPU communicates instead of computing";
   finding.explanation = fmt::format(
       "Collectives take {} per step, and for {} of that the GPU computes nothing ({} of it overlaps). Most of it is in "

@@ -28,7 +28,7 @@ std::vector<Finding> find(const Facts& facts) {
   const double useful = host->useful_at_least();
   const auto left = static_cast<float>(std::pow(useful / host->threads, kScaling));
 
-  const HostCost cost(facts);
+  const HostCost& cost = facts.host_cost();
   Edit edit = facts.unobserved;
   CallSum divided(facts);
   for (const EventId op : cost.operators()) {
@@ -44,6 +44,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
   finding.evidence = divided.longest();
   const double more = useful - host->threads;

@@ -32,6 +32,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
   finding.evidence = products.longest();

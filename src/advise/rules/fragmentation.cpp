@@ -6,6 +6,7 @@
 #include "advise/patterns/device_memory.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
+#include "memory/memory_peak.h"
 
 namespace telltale {
 namespace {
@@ -17,7 +18,7 @@ constexpr double kLeastGibibytesOfUnknownDevice = 4;
 constexpr double kUncertainty = 0.4;
 
 double least_bytes(const Facts& facts, DeviceId id) {
-  const std::optional<std::int64_t> whole = memory_of(facts.trace, id);
+  const std::optional<std::int64_t> whole = capacity_of(facts.trace, id);
   return whole ? kLeastShareOfDevice * static_cast<double>(*whole)
                : kLeastGibibytesOfUnknownDevice * 1024 * 1024 * 1024;
 }
@@ -27,6 +28,7 @@ void add_saving(const Facts& facts, Finding& finding) {
   const AllocatorCalls calls = allocator_calls(facts);
   if (!calls.allocations_recur) return;
   finding.saving = saving_around(facts, std::max<Nanoseconds>(0, saved_without(facts, calls)), kUncertainty);
+  finding.edit = facts.kept(without_calls(facts, calls));
   finding.evidence = calls.allocations;
   finding.reach = calls.allocations;
   finding.reach.insert(finding.reach.end(), calls.frees.begin(), calls.frees.end());
@@ -62,7 +64,8 @@ Rule rules::fragmentation() {
            .cannot_do_without = {{Need::kDevice}, {Need::kMemory}},
            .saving = "No time, unless every step calls cudaMalloc: then as for allocator_churn.",
            .held = "Predicted and measured savings, in percent of the step: 11 and 14 (longer_every_step).",
-           .fixes = {"expandable_segments"}},
+           .fixes = {"expandable_segments"},
+           .is_about_memory = true},
           find};
 }
 

@@ -27,6 +27,7 @@ std::vector<Finding> find(const Facts& facts) {
                                     format_time(time_in(facts, collections)),
                                     format_time(facts.trace.events.duration[collections.front()]));
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.confidence = Confidence::kHigh;
   finding.evidence = collections;
   finding.source = source_line(facts.trace, collections.front());

@@ -56,7 +56,7 @@ Fix fix_for(const Facts& facts) {
 
 std::vector<Finding> find(const Facts& facts) {
   if (facts.diagnosis.breakdown.has_device || session_number(facts.trace, "bf16_instructions") != 1) return {};
-  const HostCost cost(facts);
+  const HostCost& cost = facts.host_cost();
   Edit edit = facts.unobserved;
   CallSum sped_up(facts);
   for (const EventId op : cost.operators()) {
@@ -76,6 +76,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
   finding.evidence = sped_up.longest();
   finding.source = source_line(facts.trace, finding.evidence.front());

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "advise/rule.h"
+#include "analysis/api_calls.h"
 #include "base/amounts.h"
 
 namespace telltale {
@@ -153,6 +154,7 @@ std::vector<Finding> find(const Facts& facts) {
   std::ranges::stable_sort(waits, std::ranges::greater{}, &SyncPoint::idle_after);
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
   finding.confidence = facts.trace.recorded.stacks ? Confidence::kMedium : Confidence::kLow;
   for (const SyncPoint& sync : waits) finding.evidence.push_back(sync.call);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "advise/rule.h"
+#include "analysis/api_calls.h"
 #include "base/amounts.h"
 
 namespace telltale {
@@ -30,6 +31,7 @@ std::vector<Finding> find(const Facts& facts) {
       fmt::format("Launches ({} per step) return only when their kernel has ended, so the host and the GPU take turns.",
                   format_number(static_cast<double>(calls) / facts.steps()));
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
   finding.confidence = Confidence::kHigh;
   finding.fix = {"unset_launch_blocking",

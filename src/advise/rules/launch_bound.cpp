@@ -38,7 +38,8 @@ struct Remedy {
   Nanoseconds saving = 0;
   Fix fix;
   std::vector<EventId> reach;
-  std::string amounts;  // a sentence, or empty
+  std::shared_ptr<const KeptEdit> edit;  // where edits are kept
+  std::string amounts;                   // a sentence, or empty
 };
 
 // CUDA graphs by hand where the step repeats itself without a backward pass, by torch.compile elsewhere; where waits
@@ -46,13 +47,18 @@ struct Remedy {
 Remedy best_remedy(const Facts& facts) {
   const CompileModel& model = facts.compile_model();
   if (const std::optional<Edit> graph = captured_in_graph(facts); graph && !model.has_backward())
-    return {facts.saved_by(*graph), graph_fix(), changed_by(facts, *graph), {}};
+    return {facts.saved_by(*graph), graph_fix(), changed_by(facts, *graph), facts.kept(*graph), {}};
   if (model.applies()) {
     CompileAdvice advice = compile_advice_for_launches(facts);
-    return {advice.saved, std::move(advice.fix), changed_by(facts, advice.edit), std::move(advice.amounts)};
+    return {advice.saved, std::move(advice.fix), changed_by(facts, advice.edit), facts.kept(advice.edit),
+            std::move(advice.amounts)};
   }
   if (has_memory_for_doubled_batch(facts).value_or(true))
-    return {saved_by_doubled_batch(facts), larger_batch_fix(facts), unchanged_by_doubled_batch(facts), {}};
+    return {saved_by_doubled_batch(facts),
+            larger_batch_fix(facts),
+            unchanged_by_doubled_batch(facts),
+            facts.kept_for_batch(doubled_batch(facts), 2),
+            {}};
   return {};
 }
 
@@ -75,6 +81,7 @@ std::vector<Finding> find(const Facts& facts) {
   Finding finding;
   finding.saving = saving_around(facts, remedy.saving, kUncertainty);
   finding.reach = std::move(remedy.reach);
+  finding.edit = std::move(remedy.edit);
   finding.title = "The GPU waits for the host to launch its kernels";
   const double per_step = std::round(kernels.calls_per_step());
   finding.explanation = fmt::format(

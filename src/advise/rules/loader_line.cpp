@@ -17,21 +17,36 @@ constexpr double kUncertainty = 0.5;
 // Workers that spare the program so much of its waiting are the easier change; data_loading names the line beside them.
 constexpr double kEnough = 0.75;
 
-// Of workers that are waited for, all the time that the line takes is waited for.
-Nanoseconds saved_without_line(const Facts& facts, const DataLoading& loading) {
-  const double share = loading.line->share;
-  if (!loading.is_in_main_process) {
-    if (loading.are_workers_idle) return 0;
-    const auto left = static_cast<Nanoseconds>(static_cast<double>(facts.step) * (1 - share));
-    return std::min(loading.saved_when_ready, facts.step - std::max(left, loading.making.rest));
-  }
+// The program with batches that its own process makes without the line.
+Edit without_line(const Facts& facts, const DataLoading& loading) {
   Edit edit = facts.unobserved;
   for (const EventId call : loading.calls) {
     const EventId end = subtree_end(facts.trace, call);
     for (EventId event = call; event < end; ++event)
-      edit.scale_event(facts.trace, event, static_cast<float>(1 - share));
+      edit.scale_event(facts.trace, event, static_cast<float>(1 - loading.line->share));
   }
-  return facts.saved_by(edit);
+  return edit;
+}
+
+// Of workers that are waited for, all the time that the line takes is waited for.
+Nanoseconds saved_by_workers(const Facts& facts, const DataLoading& loading) {
+  if (loading.are_workers_idle) return 0;
+  const auto left = static_cast<Nanoseconds>(static_cast<double>(facts.step) * (1 - loading.line->share));
+  return std::min(loading.saved_when_ready, facts.step - std::max(left, loading.making.rest));
+}
+
+// What the finding saves, and what changes.
+void add_saving(const Facts& facts, const DataLoading& loading, Finding& finding) {
+  Nanoseconds saved = 0;
+  if (loading.is_in_main_process) {
+    const Edit edit = without_line(facts, loading);
+    saved = facts.saved_by(edit);
+    finding.edit = facts.kept(edit);
+  } else {
+    saved = saved_by_workers(facts, loading);
+    finding.edit = loading.with_less_waiting(saved);
+  }
+  finding.saving = saving_around(facts, saved, kUncertainty);
 }
 
 std::string about_workers(const DataLoading& loading) {
@@ -51,19 +66,18 @@ std::string how_to_mend(const LoaderLine& line) {
 }
 
 std::vector<Finding> find(const Facts& facts) {
-  const DataLoading loading = data_loading(facts);
+  const DataLoading& loading = facts.data_loading();
   if (loading.calls.empty() || !loading.line) return {};
   if (static_cast<double>(loading.saved) >= kEnough * static_cast<double>(loading.saved_when_ready)) return {};
-  const Nanoseconds saved = saved_without_line(facts, loading);
-  if (saved <= 0) return {};
   Finding finding;
+  add_saving(facts, loading, finding);
+  if (!is_about_time(finding)) return {};
   finding.title = "One line takes most of the data loader's time";
   const std::string by_workers =
       loading.batch_takes ? fmt::format("A batch takes a worker {}", format_time(*loading.batch_takes))
                           : fmt::format("The data loader takes {} per recorded step", format_time(loading.recorded));
   finding.explanation = fmt::format("{}, {}.{}", by_workers, part_in_line(*loading.line), about_workers(loading));
   if (loading.line->share < 0.5) finding.title = "One line takes a good part of the data loader's time";
-  finding.saving = saving_around(facts, saved, kUncertainty);
   finding.confidence = Confidence::kMedium;
   finding.evidence = loading.calls;
   finding.source = SourceLine{loading.line->file, loading.line->line, loading.line->function};

@@ -11,7 +11,7 @@ namespace {
 constexpr double kUncertainty = 0.2;
 
 std::vector<Finding> find(const Facts& facts) {
-  const DataLoading loading = data_loading(facts);
+  const DataLoading& loading = facts.data_loading();
   if (!loading.is_in_main_process || loading.saved == 0) return {};
   Finding finding;
   finding.title = "The data loader has no worker processes";
@@ -19,6 +19,7 @@ std::vector<Finding> find(const Facts& facts) {
       fmt::format("The program makes each batch itself, which takes {} per recorded step, and {} nothing meanwhile.",
                   format_time(loading.recorded), facts.diagnosis.breakdown.has_device ? "launches" : "computes");
   finding.saving = saving_around(facts, loading.saved, kUncertainty);
+  finding.edit = loading.with_less_waiting(loading.saved);
   const bool is_short = loading.making.is_short_of_processors(loading.workers);
   finding.confidence = is_short ? Confidence::kMedium : Confidence::kHigh;
   finding.evidence = loading.calls;

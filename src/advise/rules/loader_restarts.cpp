@@ -32,6 +32,7 @@ class LivingOn {
   }
 
   Nanoseconds saved() const { return facts_.saved_by(edit_); }
+  const Edit& edit() const { return edit_; }
   Nanoseconds taken() const { return taken_; }
   std::vector<EventId> reach() {
     std::ranges::sort(reach_);
@@ -66,7 +67,7 @@ Nanoseconds saved_in_whole_run(const Facts& facts, Nanoseconds saved, std::size_
 }
 
 std::vector<Finding> find(const Facts& facts) {
-  const DataLoading loading = data_loading(facts);
+  const DataLoading& loading = facts.data_loading();
   if (loading.seams.empty() || !loading.setup || loading.setup->persistent_workers) return {};
   const Nanoseconds usual = usual_call(facts, loading);
   LivingOn replay(facts);
@@ -86,6 +87,7 @@ std::vector<Finding> find(const Facts& facts) {
                   counted(loading.setup->workers, "worker"), format_time(replay.taken() / std::ssize(starts)),
                   how_often(static_cast<double>(starts.size())), counted(facts.steps(), "step"));
   finding.saving = saving_around(facts, saved, kUncertainty);
+  finding.edit = facts.kept(replay.edit());
   finding.confidence = Confidence::kHigh;
   finding.reach = replay.reach();
   finding.source = source_line(facts.trace, starts.front());

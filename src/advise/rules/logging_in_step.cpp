@@ -88,6 +88,7 @@ std::vector<Finding> find(const Facts& facts) {
                                                : " take",
                                     format_time(time_in(facts, calls)));
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.confidence = Confidence::kMedium;
   finding.evidence = calls;
   finding.source = source_line(facts.trace, function_that_takes_the_time(facts.trace, calls.front()));

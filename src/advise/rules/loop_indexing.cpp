@@ -98,6 +98,7 @@ std::optional<Finding> finding_about(const Facts& facts, const std::vector<CallL
 
   Finding finding;
   finding.saving = saving_around(facts, likely, longest.over == LoopOver::kRows ? kUncertainty : kUncertaintyOfOthers);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
   finding.title = fmt::format(fmt::runtime(wording.title), longest.turns.size());

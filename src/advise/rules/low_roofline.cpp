@@ -85,6 +85,7 @@ std::vector<Finding> find(const Facts& facts) {
   const std::string name = own_name(facts.trace.name(kernel->calls.front()));
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
   finding.confidence = Confidence::kLow;
   finding.evidence = calls.longest();

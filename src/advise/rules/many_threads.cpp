@@ -68,7 +68,7 @@ class Mending {
         waking_(host.threads * (kWaking + kSwitching / useful_)),
         edit_(facts.unobserved),
         slow_(facts) {
-    const HostCost cost(facts);
+    const HostCost& cost = facts.host_cost();
     stretch_ = std::max(stretch_of_undivided(cost), 1 / host.share_of_thread);
     for (const EventId op : cost.operators()) mend(op, cost.own_time(op), cost.known(op));
   }
@@ -151,6 +151,7 @@ std::vector<Finding> find(const Facts& facts) {
   const bool has_others = host->useful_at_most() < host->processors;
   Finding finding;
   finding.saving = saving_around(facts, likely, has_others ? kUncertaintyBesideOthers : kUncertainty);
+  finding.edit = facts.kept(mending.edit());
   finding.confidence = has_others ? Confidence::kLow : Confidence::kMedium;
   finding.reach = changed_by(facts, mending.edit());
   finding.evidence = mending.slow().longest();

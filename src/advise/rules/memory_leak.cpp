@@ -128,7 +128,8 @@ Rule rules::memory_leak() {
        .cannot_do_without = {{Need::kMemory}, {Need::kSteps}},
        .saving = "No time: the program ends when the memory does.",
        .held = "Predicts no time; found in metric_keeps_its_graph.",
-       .fixes = {"detach"}},
+       .fixes = {"detach"},
+       .is_about_memory = true},
       find};
 }
 

@@ -50,7 +50,8 @@ Rule rules::memory_spike() {
            .cannot_do_without = {{Need::kMemory}},
            .saving = "No time: computing in pieces takes longer, but needs less memory.",
            .held = "Predicts no time; found in logits_all_at_once.",
-           .fixes = {"chunk"}},
+           .fixes = {"chunk"},
+           .is_about_memory = true},
           find};
 }
 

@@ -43,6 +43,7 @@ std::vector<Finding> find(const Facts& facts) {
     left += edit.scale[call] * static_cast<double>(facts.trace.events.duration[call]);
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kMedium : Confidence::kLow;
   finding.evidence = in_32_bits.longest();

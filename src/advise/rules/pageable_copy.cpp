@@ -92,6 +92,7 @@ std::vector<Finding> find(const Facts& facts) {
       format_bytes(bytes / facts.steps()), format_number(bytes / std::max(copying, 1.0)),
       format_number(pinned_bandwidth(facts)));
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
   finding.confidence = Confidence::kMedium;
   finding.source = source_line(facts.trace, copies.front().event);

@@ -141,6 +141,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.source = source_line(facts.trace, function.calls.front());
   finding.evidence = function.calls;
   const std::string name = finding.source ? finding.source->function : std::string(facts.trace.strings[longest->first]);

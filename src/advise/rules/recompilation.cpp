@@ -36,6 +36,7 @@ std::vector<Finding> find(const Facts& facts) {
       fmt::format("{} of {} recorded steps compile, which takes {} per step.", steps_with(facts, compiling),
                   format_number(facts.steps()), format_time(time_in(facts, compiling)));
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.confidence = Confidence::kHigh;
   finding.evidence = compiling;
   finding.source = source_line(facts.trace, compiling.front());

@@ -63,7 +63,7 @@ std::vector<ModelCall> growing_calls(const Facts& facts) {
 Edit with_cache(const Facts& facts, const std::vector<ModelCall>& calls) {
   Edit edit = facts.unobserved;
   if (facts.diagnosis.breakdown.has_device) return edit;
-  const HostCost cost(facts);
+  const HostCost& cost = facts.host_cost();
   for (const ModelCall& call : calls) {
     const float saved = 1 - 1 / static_cast<float>(call.tokens);
     const EventId end = subtree_end(facts.trace, call.event);
@@ -82,6 +82,7 @@ std::vector<Finding> find(const Facts& facts) {
   Finding finding;
   const Edit edit = with_cache(facts, calls);
   finding.saving = saving_around(facts, std::max<Nanoseconds>(0, facts.saved_by(edit)), kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
   finding.confidence = facts.diagnosis.breakdown.has_device ? Confidence::kLow : Confidence::kMedium;
   for (const ModelCall& call : calls) finding.evidence.push_back(call.event);

@@ -63,6 +63,7 @@ void advise_to_wait_outside(const Facts& facts, const IdleHolding& holding, Nano
                      static_cast<float>(1 - static_cast<double>(holding.idle[i]) / std::max(whole, 1.0)));
   }
   finding.saving = saving_around(facts, std::max<Nanoseconds>(0, facts.saved_by(edit)), kUncertaintyOfLock);
+  finding.edit = facts.kept(edit);
   finding.title = "Requests take turns: a lock is held while its holder waits";
   finding.explanation += fmt::format(
       " For {} of that time, whoever holds it waits for {}{}.",

@@ -62,7 +62,7 @@ Fix fused_fix(std::string_view step) {
 
 std::vector<Finding> find_on_cpu(const Facts& facts, const std::vector<EventId>& steps) {
   const Trace& trace = facts.trace;
-  const HostCost cost(facts);
+  const HostCost& cost = facts.host_cost();
   Edit edit = facts.unobserved;
   double calls = 0;
   Nanoseconds own_time = 0;
@@ -82,6 +82,7 @@ std::vector<Finding> find_on_cpu(const Facts& facts, const std::vector<EventId>&
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.evidence = steps;
   finding.source = source_line(trace, steps.front());
   finding.title = "The optimizer updates one parameter at a time";
@@ -120,6 +121,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.evidence = steps;
   finding.evidence.insert(finding.evidence.end(), kernels.begin(), kernels.end());
   finding.source = source_line(trace, steps.front());

@@ -59,6 +59,7 @@ std::optional<Finding> finding_about(const Facts& facts, const SlowOperators& sl
   if (likely <= 0) return {};
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(slow.edit);
   finding.reach = changed_by(facts, slow.edit);
   finding.evidence = slow.calls.longest();
   finding.source = source_line(facts.trace, finding.evidence.front());
@@ -67,7 +68,7 @@ std::optional<Finding> finding_about(const Facts& facts, const SlowOperators& sl
 
 std::vector<Finding> find(const Facts& facts) {
   if (facts.diagnosis.breakdown.has_device) return {};
-  const HostCost cost(facts);
+  const HostCost& cost = facts.host_cost();
   std::vector<Finding> findings;
   const SlowOperators half = of_half(facts, cost);
   if (std::optional<Finding> finding = finding_about(facts, half)) {

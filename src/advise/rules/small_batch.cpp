@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "advise/models/batch_model.h"
+#include "advise/patterns/device_memory.h"
 #include "advise/patterns/row_loops.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
@@ -34,6 +35,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept_for_batch(doubled_batch(facts), 2);
   finding.reach = unchanged_by_doubled_batch(facts);
   finding.confidence = Confidence::kMedium;
   finding.evidence = std::move(kernels);
@@ -45,6 +47,9 @@ std::vector<Finding> find(const Facts& facts) {
       format_percent(busy), facts.trains ? "sample" : "request", format_percent(facts.percent_of_step(likely)));
   if (facts.diagnosis.memory)
     finding.explanation += fmt::format(" The memory peak is {}.", format_bytes(facts.diagnosis.memory->peak_allocated));
+  else if (const auto memory = memory_in_use(facts))
+    finding.explanation += fmt::format(" At most {} of the GPU's {} are in use.", format_bytes(memory->peak_bytes),
+                                       format_bytes(memory->whole_bytes));
   finding.fix = larger_batch_fix(facts);
   return {finding};
 }
@@ -56,7 +61,7 @@ Rule rules::small_batch() {
            .looks_for = fmt::format("Steps in which the GPU has time to spare, twice the memory peak fits into {:.0f} "
                                     "% of its memory, and each sample costs at least {} % less at twice the batch.",
                                     100 * kUsableMemory, kLeastPercentOfLargerBatch),
-           .needs = "CPU and CUDA activities; memory events to know the peak.",
+           .needs = "CPU and CUDA activities; memory events or gauges to know the peak.",
            .cannot_do_without = {{Need::kDevice}},
            .saving = "The steps are replayed with GPU work, loading and copies for twice the batch (kernels that leave "
                      "multiprocessors empty grow less, the optimizer not at all); the saving is that of one sample, as "

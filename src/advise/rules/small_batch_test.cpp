@@ -10,7 +10,8 @@ constexpr std::int64_t kGigabyte = 1'000'000'000;
 struct Program {
   Nanoseconds computing = 1 * kMillisecond;
   Nanoseconds loading = 0;
-  std::int64_t peak = 0;  // of the device's 10 GB; 0: not recorded
+  std::int64_t peak = 0;    // of the device's 10 GB; 0: not recorded
+  std::int64_t in_use = 0;  // by the device's gauge, likewise
   int steps = 3;
   bool has_marks = true;
 };
@@ -29,6 +30,10 @@ Trace training(const Program& options) {
     if (options.peak > 0) program.sketch().allocate(program.thread(), program.now(), options.peak, 0, 64);
     program.kernel("aten::mm", options.computing);
     if (options.peak > 0) program.sketch().allocate(program.thread(), program.now(), -options.peak, 0, 64);
+  }
+  if (options.in_use > 0) {
+    program.sketch().count("GPU 0: memory used (bytes)", kMillisecond, static_cast<double>(options.in_use));
+    program.sketch().count("GPU 0: memory total (bytes)", kMillisecond, 10.0 * kGigabyte);
   }
   return program.build();
 }
@@ -62,6 +67,15 @@ TEST(SmallBatchRule, is_silent_where_twice_the_peak_does_not_fit) {
   ASSERT_EQ(findings.size(), 1);
   EXPECT_TRUE(findings[0].explanation.ends_with(" The memory peak is 3.73 GiB."));
   EXPECT_TRUE(findings_of(training({.peak = 5 * kGigabyte}), "small_batch").empty());
+}
+
+TEST(SmallBatchRule, knows_by_the_gauge_what_fits_where_no_allocations_were_recorded) {
+  const std::vector<Finding> findings = findings_of(training({.in_use = 4 * kGigabyte}), "small_batch");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_TRUE(findings[0].explanation.ends_with(" At most 3.73 GiB of the GPU's 9.31 GiB are in use."));
+  EXPECT_TRUE(findings_of(training({.in_use = 5 * kGigabyte}), "small_batch").empty());
+  EXPECT_EQ(findings_of(training({.peak = 4 * kGigabyte, .in_use = 9 * kGigabyte}), "small_batch").size(), 1)
+      << "what the allocator keeps is no need of the program's";
 }
 
 TEST(SmallBatchRule, is_silent_where_the_device_waits_for_its_data) {

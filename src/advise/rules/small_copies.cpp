@@ -97,6 +97,7 @@ std::vector<Finding> find(const Facts& facts) {
       "{} per step, {} each on average, directly follow one another; each costs a call, and their size hardly matters.",
       counted(per_step, "copy", "copies"), format_bytes(rows.bytes / static_cast<double>(rows.copies.size())));
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);
   finding.confidence = Confidence::kMedium;
   finding.evidence = rows.copies;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "advise/models/host_batch_model.h"
 #include "advise/models/host_cost.h"
@@ -15,11 +16,14 @@ namespace {
 
 constexpr double kUncertainty = 0.15;
 
-// The operators of a step, those that take longest first.
-std::vector<EventId> by_falling_time(const Facts& facts) {
-  std::vector<EventId> ops = HostCost(facts).leaves();
-  std::ranges::stable_sort(ops, std::ranges::greater{}, [&](EventId op) { return facts.trace.events.duration[op]; });
-  return ops;
+// The operators that take longest, the longest first; of equal ones the earliest.
+std::vector<EventId> longest_of(const Facts& facts, const std::vector<EventId>& ops) {
+  std::vector<EventId> longest(std::min(ops.size(), Finding::kMaxEvidence));
+  const auto comes_first = [&](EventId a, EventId b) {
+    return std::pair(facts.trace.events.duration[b], a) < std::pair(facts.trace.events.duration[a], b);
+  };
+  std::ranges::partial_sort_copy(ops, longest, comes_first);
+  return longest;
 }
 
 Fix fix_for(const Facts& facts, std::optional<std::int64_t> batch, int growth) {
@@ -39,17 +43,18 @@ std::vector<Finding> find(const Facts& facts) {
   if (facts.diagnosis.breakdown.has_device || !facts.trace.recorded.shapes) return {};
   // A whole trace that counts as one step says nothing about a batch; a loop over rows takes longer the more there are.
   if (facts.diagnosis.timing.source == StepSource::kWhole || !facts.row_loops().empty()) return {};
-  std::vector<EventId> ops = by_falling_time(facts);
+  const std::vector<EventId>& ops = facts.host_cost().leaves();
   if (ops.empty()) return {};
   const HostBatchModel model(facts);
   if (model.growth() == 1) return {};
 
   Finding finding;
   finding.saving = saving_around(facts, model.saved(), kUncertainty);
+  finding.edit = facts.kept_for_batch(model.grown(model.growth()), model.growth());
   finding.reach = model.fixed_events();
   finding.confidence = Confidence::kMedium;
   const double calls = std::round(static_cast<double>(ops.size()) / facts.steps());
-  finding.evidence = std::move(ops);
+  finding.evidence = longest_of(facts, ops);
   finding.title = "The batch is too small: a step is mostly overhead";
   const std::optional<std::int64_t> batch = model.batch();
   const std::string at = batch ? fmt::format("a batch of {} instead of {}", *batch * model.growth(), *batch)

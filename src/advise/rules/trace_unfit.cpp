@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "advise/rule.h"
+#include "analysis/api_calls.h"
 #include "analysis/device_maker.h"
 #include "analysis/robust_statistics.h"
 #include "base/amounts.h"
@@ -38,9 +39,8 @@ struct Launches {
 
 Launches count_launches(const Facts& facts) {
   const Events& events = facts.trace.events;
-  const std::vector<bool> launches_kernel = names_where(facts.trace, [](std::string_view name) {
-    return name.find("LaunchKernel") != std::string_view::npos || name.find("GraphLaunch") != std::string_view::npos;
-  });
+  const std::vector<bool> launches_kernel =
+      names_where(facts.trace, [](std::string_view name) { return api_call_named(name) == ApiCall::kLaunch; });
   Launches count;
   for (EventId event = 0; event < events.size(); ++event) {
     if (is_device_work(events.kind[event])) {
@@ -82,6 +82,8 @@ void add_missing_records(const Facts& facts, std::vector<std::string>& reasons) 
     reasons.push_back(fmt::format("{} in the file could not be read", counted(static_cast<double>(lost), "event")));
   if (const std::uint64_t dropped = facts.trace.anomalies.count(Anomaly::kDroppedEvents); dropped > 0)
     reasons.push_back(fmt::format("the recorder dropped {}", counted(static_cast<double>(dropped), "event")));
+  if (const std::uint64_t dropped = facts.trace.anomalies.count(Anomaly::kDroppedDeviceRecords); dropped > 0)
+    reasons.push_back(fmt::format("CUPTI dropped {} of the GPU", counted(static_cast<double>(dropped), "record")));
   if (facts.trace.anomalies.count(Anomaly::kDamagedChunk) > 0) reasons.emplace_back("parts of the file are damaged");
 }
 

@@ -35,6 +35,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept_for_batch(doubled_batch(facts), 2);
   finding.reach = unchanged_by_doubled_batch(facts);
   finding.confidence = Confidence::kMedium;
   finding.evidence = small.longest();
@@ -58,8 +59,8 @@ Rule rules::underfilled_gpu() {
                            "that they wait for their weights, for more than {:.0f} % of the time in kernels, in steps "
                            "that keep the GPU busy for {:.0f} % or more.",
                            format_number(BatchGrowth::kMostGrowthWithRoom - 1), 100 * kLeastShare, 100 * kLeastBusy),
-           .needs = "CPU and CUDA activities; shapes to know the rows of products; memory events to know whether a "
-                    "larger batch fits.",
+           .needs = "CPU and CUDA activities; shapes to know the rows of products; memory events or gauges to know "
+                    "whether a larger batch fits.",
            .cannot_do_without = {{Need::kDevice}},
            .saving = "The steps are replayed at twice the batch: see small_batch.",
            .held = "Predicted and measured savings, in percent of the step: 45 and 48 (few_queries_many_items), 46 and "

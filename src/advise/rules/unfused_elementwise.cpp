@@ -28,6 +28,7 @@ std::vector<Finding> find(const Facts& facts) {
   CompileAdvice advice = compile_advice(facts);
   Finding finding;
   finding.saving = saving_around(facts, advice.saved, kUncertainty);
+  finding.edit = facts.kept(advice.edit);
   finding.reach = changed_by(facts, advice.edit);
   finding.confidence = facts.trace.recorded.shapes ? Confidence::kHigh : Confidence::kMedium;
   finding.evidence = worst->kernels;

@@ -100,7 +100,8 @@ struct HostChain {
 
 class HostChains {
  public:
-  explicit HostChains(const Facts& facts) : facts_(facts), cost_(facts), edit_(facts.unobserved), moving_(facts) {
+  explicit HostChains(const Facts& facts)
+      : facts_(facts), cost_(facts.host_cost()), edit_(facts.unobserved), moving_(facts) {
     edit_.added_host_ns = facts.trains ? kGuardsOfTraining : kGuardsOfInference;
     find_chains();
   }
@@ -117,12 +118,13 @@ class HostChains {
     const Trace& trace = facts_.trace;
     std::map<Elements, HostChain> run;
     EventId last = kNoEvent;
+    const std::vector<Part> parts = parts_by_name();
     const auto end_run = [&] {
       for (const auto& [elements, chain] : run) fuse(chain);
       run.clear();
     };
     for (const EventId op : cost_.operators()) {
-      const Part part = part_of(trace.name(op));
+      const Part part = parts[trace.events.name[op]];
       const HostOperator& known = cost_.known(op);
       const bool is_elsewhere = last != kNoEvent && !are_together(last, op);
       const bool computes = known.work.flops.has_value() || cost_.own_time(op) > kShortest;
@@ -132,6 +134,13 @@ class HostChains {
       if (known.largest >= kLeastElements) add(op, part, run[known.largest]);
     }
     end_run();
+  }
+
+  std::vector<Part> parts_by_name() const {
+    const InternedStrings& names = facts_.trace.strings;
+    std::vector<Part> parts(names.size());
+    for (StringId name = 0; name < names.size(); ++name) parts[name] = part_of(names[name]);
+    return parts;
   }
 
   bool are_together(EventId one, EventId other) const {
@@ -175,7 +184,7 @@ class HostChains {
   }
 
   const Facts& facts_;
-  const HostCost cost_;
+  const HostCost& cost_;
   Edit edit_;
   CallSum moving_;
   double chains_ = 0;
@@ -204,6 +213,7 @@ std::vector<Finding> find(const Facts& facts) {
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(chains.edit());
   finding.reach = changed_by(facts, chains.edit());
   finding.evidence = chains.moving().longest();
   finding.source = source_line(facts.trace, chains.first_of_longest());

@@ -68,6 +68,7 @@ std::vector<Finding> find(const Facts& facts) {
                   counted(static_cast<double>(waits.collectives.size()) / facts.steps(), "collective"),
                   facts.trace.name(waits.collectives.front()), reason(waits));
   finding.saving = saving_around(facts, likely, kUncertainty);
+  finding.edit = facts.kept(without_rank_waits(facts, waits, share));
   finding.saving.high = std::max(finding.saving.likely, std::min(finding.saving.high, all));
   finding.confidence = is_imbalance ? Confidence::kMedium : Confidence::kLow;
   for (const auto& [event, waited] : waits.by_event) finding.evidence.push_back(event);

@@ -124,11 +124,11 @@ bool is_within(const Trace& trace, EventId event, const std::vector<EventId>& fu
   return false;
 }
 
-// What the step would take less without any of the waits.
-Nanoseconds saved_without(const Facts& facts, const std::vector<EventId>& calls) {
+// The program without any of the waits.
+Edit without(const Facts& facts, const std::vector<EventId>& calls) {
   Edit edit = facts.unobserved;
   for (const EventId call : calls) edit.scale_subtree(facts.trace, facts.launched, call, 0, 1);
-  return std::max<Nanoseconds>(0, facts.saved_by(edit));
+  return edit;
 }
 
 std::string where(const std::optional<SourceLine>& source) {
@@ -149,7 +149,8 @@ constexpr double kUncertaintyOfSleep = 0.1, kUncertainty = 0.3;
 
 Finding finding_about(const Facts& facts, const HostWait& wait, const std::vector<EventId>& calls,
                       const Advice& advised) {
-  const Nanoseconds all = saved_without(facts, calls);
+  const Edit edit = without(facts, calls);
+  const Nanoseconds all = std::max<Nanoseconds>(0, facts.saved_by(edit));
   const bool overlaps = advised.remedy == Remedy::kOverlaps;
   // What waits on another thread is hidden by the rest of the step, and no more than that.
   const Nanoseconds hidden = std::min(all, facts.step - all);
@@ -158,6 +159,8 @@ Finding finding_about(const Facts& facts, const HostWait& wait, const std::vecto
       saving_around(facts, overlaps ? hidden : all, wait.what == WaitFor::kSleep ? kUncertaintyOfSleep : kUncertainty);
   finding.saving.high = std::clamp(finding.saving.high, finding.saving.likely, std::max(all, finding.saving.likely));
   if (overlaps) finding.saving.high = all;
+  const double part = static_cast<double>(overlaps ? hidden : all) / static_cast<double>(std::max<Nanoseconds>(all, 1));
+  finding.edit = partly(facts.kept(edit), part);
   finding.title = std::string(advised.title);
   if (wait.source && !wait.source->function.empty()) finding.title += " in " + wait.source->function;
   finding.explanation = fmt::format("The step waits for {}{}: {} per recorded step ({}).", phrase_of(wait.what),

@@ -78,6 +78,8 @@ void EventListText::write(const WriteProgress& progress, LeftOutList& left_out) 
   left_out.add(arguments_.unwritable(), "argument", "arguments", "not JSON");
   left_out.add(arguments_.unnamed_causes(), "link to a cause", "links to a cause",
                "Kineto links only device work, its launches and operators");
+  left_out.add(trace_.graph_origins.size(), "origin of the work of a CUDA graph", "origins of the work of CUDA graphs",
+               "Kineto has no place for them");
   left_out.add(lost_values_, "value of a counter", "values of counters", "not finite");
   left_out.add(lost_flows_, "flow", "flows", "nothing in the file would tell their events from others");
 }

@@ -17,8 +17,9 @@ void leave_out_all_but_events(const Trace& trace, LeftOutList& left_out, std::st
 
 void leave_out_details(const Trace& trace, LeftOutList& left_out, std::string_view why) {
   const std::size_t rows = trace.operators.size() + trace.operator_stacks.size() + trace.kernels.size() +
-                           trace.graph_nodes.size() + trace.copies.size() + trace.syncs.size() +
-                           trace.collectives.size() + trace.categories.size() + trace.other_arguments.size();
+                           trace.graph_nodes.size() + trace.graph_origins.size() + trace.copies.size() +
+                           trace.syncs.size() + trace.collectives.size() + trace.categories.size() +
+                           trace.other_arguments.size();
   left_out.add(rows, "detail of an event, such as its shapes", "details of events, such as shapes", why);
 }
 

@@ -30,7 +30,8 @@ class CounterTracks {
       std::string name(trace_.strings[series.name]);
       if (series.series != kEmptyString && series.series != series.name)
         name.append(" ").append(trace_.strings[series.series]);
-      const Uuid uuid = start(uuids_.of_process(trace_.tracks[series.track].process), name, false);
+      const bool is_in_bytes = trace_.strings[series.name].ends_with("(bytes)");
+      const Uuid uuid = start(uuids_.of_process(trace_.tracks[series.track].process), name, is_in_bytes);
       for (std::uint32_t i = series.first; i < series.first + series.count && !packets_.has_failed(); ++i)
         write_value(uuid, counters.time[i], counters.value[i]);
     }

@@ -83,6 +83,8 @@ LocalSite LocalSites::made_of(const Site& site) {
   local.instant = side(site, Kind::kInstant, Kind::kInstant);
   local.async = side(site, Kind::kAsync, Kind::kAsync);
   local.sample = SamplePlan(site, sites_);
+  local.captured_node = CapturedNodePlan(site, sites_);
+  local.memory_record = MemoryRecordPlan(site, sites_);
   local.is_known = true;
   return local;
 }

@@ -5,7 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "formats/tell/captured_nodes.h"
 #include "formats/tell/field_values.h"
+#include "formats/tell/memory_records.h"
 #include "formats/tell/samples.h"
 #include "formats/tell/sites.h"
 #include "trace/event_batch.h"
@@ -29,6 +31,8 @@ struct LocalSite {
   Side instant;  // marks
   Side async;    // spans that belong to no thread
   SamplePlan sample;
+  CapturedNodePlan captured_node;
+  MemoryRecordPlan memory_record;
   bool is_known = false;  // some chunk describes it
 };
 

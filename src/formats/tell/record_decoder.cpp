@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "trace/gauges.h"
+#include "trace/resident_memory.h"
 #include "trace/step_marks.h"
 
 namespace telltale::tell {
@@ -115,7 +117,10 @@ void RecordDecoder::decode_span(Chunk& chunk, const LocalSite& site, std::uint64
 }
 
 void RecordDecoder::decode_instant(Chunk& chunk, const LocalSite& site) {
-  add_row(chunk, site, site.instant, chunk.track.id, span_at(chunk, chunk.track.clock, chunk.own_time, 0));
+  const auto when = span_at(chunk, chunk.track.clock, chunk.own_time, 0);
+  if (site.captured_node.is_of_nodes()) return decode_captured_node(chunk, site, when);
+  if (site.memory_record.is_known()) return decode_memory_record(chunk, site, when);
+  add_row(chunk, site, site.instant, chunk.track.id, when);
 }
 
 void RecordDecoder::decode_counter(Chunk& chunk, const LocalSite& site) {
@@ -123,12 +128,28 @@ void RecordDecoder::decode_counter(Chunk& chunk, const LocalSite& site) {
   const auto time = places_.time(chunk.track.clock, chunk.own_time);
   if (!time) return note(chunk, Anomaly::kMissingTime, site.name);
   if (!std::isfinite(value)) return note(chunk, Anomaly::kUnusableCounter, site.name);
+  const auto [track, name, series] = counter_of(site);
+  chunk.decoded.block.batch.counters.push_back({*time, track, name, series, value});
+}
+
+// Where a counter stands and what it is called: see trace/gauges.h for those of devices, trace/resident_memory.h for
+// those of processes.
+RecordDecoder::LocalCounter RecordDecoder::counter_of(const LocalSite& site) {
+  if (only_series_ == kEmptyString) only_series_ = names_.strings.intern(kOwnProcess);
+  if (site.category != kEmptyString) {
+    if (const auto gauge = gauge_of(names_.strings[site.category], names_.strings[site.name])) {
+      const std::string name = counter_name(*gauge), place = std::string(gauge->device) + " gauges";
+      const NativeId id{0, names_.strings.intern(place)};
+      const TrackId track = names_.tracks.intern({process_, id, TrackKind::kCounter, gauge->device_id});
+      return {track, names_.strings.intern(name), only_series_};
+    }
+  }
   if (!counter_track_) {
     const NativeId counters{0, names_.strings.intern("counters")};
     counter_track_ = names_.tracks.intern({process_, counters, TrackKind::kCounter, kHost});
-    counter_series_ = names_.strings.intern("value");
   }
-  chunk.decoded.block.batch.counters.push_back({*time, *counter_track_, site.name, counter_series_, value});
+  const bool is_of_process = is_process_series(names_.strings[site.category]);
+  return {*counter_track_, site.name, is_of_process ? site.category : only_series_};
 }
 
 void RecordDecoder::decode_allocation(Chunk& chunk, std::uint64_t pool) {
@@ -222,6 +243,23 @@ void RecordDecoder::decode_sample(Chunk& chunk, const LocalSite& site, std::opti
   if (!span) return note(chunk, Anomaly::kMissingTime, site.name);
   sample.time = span->start;
   chunk.decoded.samples.push_back(sample);
+}
+
+void RecordDecoder::decode_captured_node(Chunk& chunk, const LocalSite& site, std::optional<Span> when) {
+  if (!chunk.has_values) return;
+  BatchCapturedNode node = site.captured_node.read(chunk.columns.values, definitions_.sites, sites_.texts());
+  if (!when) return note(chunk, Anomaly::kMissingTime, site.name);
+  node.time = when->start;
+  node.track = chunk.track.id;
+  chunk.decoded.block.batch.captured_nodes.push_back(node);
+}
+
+void RecordDecoder::decode_memory_record(Chunk& chunk, const LocalSite& site, std::optional<Span> when) {
+  if (!chunk.has_values) return;
+  const MemoryRecord record = site.memory_record.read(chunk.columns.values, definitions_.sites, sites_.texts());
+  if (!when) return note(chunk, Anomaly::kMissingTime, site.name);
+  if (!site.memory_record.add(record, when->start, chunk.track.id, chunk.decoded.block.batch))
+    note(chunk, Anomaly::kNumberOutOfRange, site.name);
 }
 
 std::optional<RecordDecoder::Span> RecordDecoder::span_at(Chunk& chunk, TrackClock clock, std::uint64_t start,

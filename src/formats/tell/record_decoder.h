@@ -54,6 +54,10 @@ class RecordDecoder {
     TrackClock clock = TrackClock::kTicks;
     bool is_on_device = false;
   };
+  struct LocalCounter {
+    TrackId track = 0;
+    StringId name = kEmptyString, series = kEmptyString;
+  };
   struct Span {
     Nanoseconds start = 0, duration = 0;
   };
@@ -84,6 +88,8 @@ class RecordDecoder {
   void decode_elsewhere(Chunk& chunk, const LocalSite& site, RecordType type);
 
   void decode_sample(Chunk& chunk, const LocalSite& site, std::optional<Span> span);
+  void decode_captured_node(Chunk& chunk, const LocalSite& site, std::optional<Span> when);
+  void decode_memory_record(Chunk& chunk, const LocalSite& site, std::optional<Span> when);
 
   // Nothing when no clock shows such a time.
   std::optional<Span> span_at(Chunk& chunk, TrackClock clock, std::uint64_t start, std::uint64_t duration);
@@ -95,6 +101,7 @@ class RecordDecoder {
   }
 
   LocalTrack local_track(std::uint64_t number);
+  LocalCounter counter_of(const LocalSite& site);
 
   const Definitions& definitions_;
   const Places& places_;
@@ -105,7 +112,7 @@ class RecordDecoder {
   FieldReader fields_;
   NativeId process_;
   std::optional<TrackId> counter_track_;
-  StringId counter_series_ = kEmptyString;
+  StringId only_series_ = kEmptyString;
   std::unordered_map<std::uint64_t, LocalTrack> tracks_;
 };
 

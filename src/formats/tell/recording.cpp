@@ -11,10 +11,12 @@
 #include "base/amounts.h"
 #include "base/parallel.h"
 #include "formats/tell/definitions.h"
+#include "formats/tell/device_records.h"
 #include "formats/tell/places.h"
 #include "formats/tell/record_decoder.h"
 #include "formats/tell/sampled_calls.h"
 #include "formats/tell/session_values.h"
+#include "trace/allocator_rows.h"
 #include "trace/builder.h"
 #include "trace/event_block.h"
 #include "trace/recording_facts.h"
@@ -79,6 +81,8 @@ class Reading {
           payload && (frame.kind() == ChunkKind::kIndex || definitions_.take(frame.kind(), payload->reader()));
       if (!is_sound) note_damage(1, frame.offset);
     }
+    if (const std::string* const kernels = definitions_.session_value("meta:triton_kernels"))
+      definitions_.sites.place_kernels(compiled_kernels(*kernels));
     if (definitions_.repaired_texts() > 0)
       anomalies_.add_many(Anomaly::kInvalidUtf8, definitions_.repaired_texts(), 0, {});
   }
@@ -142,6 +146,7 @@ class Reading {
       }
       for (const BatchMemoryEvent& event : block.batch.memory) first_ = std::min(first_, event.time);
       for (const BatchCounter& counter : block.batch.counters) first_ = std::min(first_, counter.time);
+      first_ = std::min(first_, first_allocator_row(block.batch));
     }
     for (const auto& [track, open] : definitions_.open_scopes) reach(places_->time(TrackClock::kTicks, open.ticks));
     for (const Sample& sample : samples_) reach(sample.time);
@@ -179,6 +184,7 @@ class Reading {
     if (losses.values_cut > 0) trace.metadata.emplace_back("values_cut", fmt::format("{}", losses.values_cut));
     if (losses.names_not_kept > 0)
       trace.metadata.emplace_back("names_not_kept", fmt::format("{}", losses.names_not_kept));
+    note_quality_of_device_records(trace);
     if (definitions_.end_mark) return;
     const Nanoseconds reach = reach_ && first_ <= *reach_ ? *reach_ - first_ : 0;
     const Nanoseconds covered = std::max(reach, trace.duration);

@@ -1,30 +1,15 @@
 #include "formats/tell/samples.h"
 
-#include <string_view>
+#include "formats/tell/known_fields.h"
 
 namespace telltale::tell {
 
 SamplePlan::SamplePlan(const Site& site, const Sites& sites) {
-  if (sites[site.name] != "sample") return;
-  struct Known {
-    std::string_view name;
-    FieldType type;
-    Field field;
-  };
-  constexpr Known kKnown[] = {{"Thread", FieldType::kInteger, Field::kThread},
-                              {"Call stack", FieldType::kName, Field::kStack},
-                              {"Waits for", FieldType::kName, Field::kWaitsFor},
-                              {"Processor time", FieldType::kInteger, Field::kProcessorTime}};
-  std::vector<Field> fields;
-  unsigned seen = 0;
-  for (const SiteField& field : site.fields)
-    for (const Known& known : kKnown)
-      if (sites[field.name] == known.name && field.type == known.type) {
-        fields.push_back(known.field);
-        seen |= 1U << static_cast<unsigned>(known.field);
-      }
-  const bool has_all = seen == (1U << std::size(kKnown)) - 1;
-  if (has_all && fields.size() == site.fields.size()) fields_ = std::move(fields);
+  constexpr KnownField<Field> kKnown[] = {{"Thread", FieldType::kInteger, Field::kThread},
+                                          {"Call stack", FieldType::kName, Field::kStack},
+                                          {"Waits for", FieldType::kName, Field::kWaitsFor},
+                                          {"Processor time", FieldType::kInteger, Field::kProcessorTime}};
+  fields_ = known_fields(site, sites, "sample", kKnown);
 }
 
 Sample SamplePlan::read(ByteReader& column, const Sites& sites) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 #include "base/text_encoding.h"
 
@@ -53,6 +54,19 @@ bool Sites::take_sites(ByteReader payload) {
   const bool is_good = payload.is_good() && is_known && first > 0 && sites_.append(first, std::move(sites));
   if (is_good) site_count_ += added;
   return is_good;
+}
+
+void Sites::place_kernels(std::span<const CompiledKernel> kernels) {
+  std::unordered_map<StringId, const CompiledKernel*> by_name;
+  for (const CompiledKernel& kernel : kernels) by_name.emplace(strings_.intern(kernel.name), &kernel);
+  sites_.for_each([&](Site& site) {
+    if (site.kind != SiteKind::kKernel || site.file != kEmptyString) return;
+    const auto found = by_name.find(site.name);
+    if (found == by_name.end()) return;
+    site.file = strings_.intern(found->second->file);
+    site.function = strings_.intern(found->second->function);
+    site.line = found->second->line;
+  });
 }
 
 StringId Sites::text(std::uint64_t number) const {

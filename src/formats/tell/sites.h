@@ -13,6 +13,7 @@
 #include "base/interned_strings.h"
 #include "tell/layout.h"
 #include "tell/varint.h"
+#include "trace/compiled_kernels.h"
 #include "trace/remembered.h"
 
 namespace telltale::tell {
@@ -44,6 +45,11 @@ class NumberedRuns {
       value += static_cast<std::ptrdiff_t>(fresh);
     }
     return true;
+  }
+
+  void for_each(auto visit) {
+    for (auto& [first, values] : runs_)
+      for (Value& value : values) visit(value);
   }
 
   // Null when the number was never given. Valid until the next append().
@@ -86,6 +92,9 @@ class Sites {
   // The payload of a strings or of a sites chunk. False when it is not what it should be; nothing of it is kept then.
   bool take_strings(ByteReader payload);
   bool take_sites(ByteReader payload);
+
+  // Kernels of these names stand there, where their sites do not say so themselves.
+  void place_kernels(std::span<const CompiledKernel> kernels);
 
   const Site* site(std::uint64_t number) const { return sites_.find(number); }
   std::size_t site_count() const { return site_count_; }

@@ -182,7 +182,9 @@ SampleDiagnosis completed(Trace trace, Diagnosis diagnosis) {
   for (const AnomalyCount& each : trace.anomalies.troubles())
     diagnosis.trace.anomalies.push_back({each.anomaly, each.count});
   diagnosis.sync_rows = sync_rows(trace, diagnosis.timing, diagnosis.syncs);
-  diagnosis.strip = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work_by_event(trace));
+  const std::vector<HostWork> host_work = host_work_by_event(trace);
+  diagnosis.strip = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work);
+  diagnosis.strip_to_zoom_into = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work, kStripToZoomInto);
   for (Finding& finding : diagnosis.findings) {
     Saving& saving = finding.saving;
     saving.low_percent = percent_of(saving.low, diagnosis.unobserved_ns);

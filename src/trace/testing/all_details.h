@@ -37,6 +37,7 @@ struct Filled {
   void text(auto member, const ColumnInfo&) {
     std::invoke(member, row) = trace.strings.intern("text " + std::to_string(next++));
   }
+  void event(auto member, const ColumnInfo&) { row.*member = static_cast<EventId>(trace.events.size() - 1); }
   template <SharedRow Shared>
   void index(auto member, RowOf<Shared> shared, const ColumnInfo&) {
     auto& rows = shared_rows<Shared>(static_cast<SharedRows<RowList>&>(trace));
@@ -67,6 +68,7 @@ struct Meaning {
   void truth(auto member, const ColumnInfo&) { add(row.*member); }
   void choice(auto member, const auto&, const ColumnInfo&) { meaning += name_of(row.*member); }
   void text(auto member, const ColumnInfo&) { meaning += std::string(trace.strings[std::invoke(member, row)]) + ", "; }
+  void event(auto member, const ColumnInfo&) { meaning += std::string(trace.name(row.*member)) + ", "; }
   template <SharedRow Shared>
   void index(auto member, RowOf<Shared> shared, const ColumnInfo&) {
     Meaning<Shared> inner{shared_rows<Shared>(trace)[std::invoke(member, row)], trace};

@@ -1,0 +1,47 @@
+#include "advise/memory_report.h"
+
+#include <algorithm>
+
+#include "advise/memory_rule.h"
+#include "advise/rule_info.h"
+
+namespace telltale {
+namespace {
+
+std::vector<std::string> rules_about_memory() {
+  std::vector<std::string> ids;
+  for (const RuleInfo& rule : rule_infos())
+    if (rule.is_about_memory) ids.push_back(rule.id);
+  for (const RuleInfo& rule : memory_rule_infos()) ids.push_back(rule.id);
+  return ids;
+}
+
+std::string name_of_device(const Trace& trace, DeviceId id) {
+  if (id == kHost) return {};
+  const auto device =
+      trace.devices.size() == 1 ? trace.devices.begin() : std::ranges::find(trace.devices, id, &Device::id);
+  return device == trace.devices.end() ? std::string() : device->name;
+}
+
+}  // namespace
+
+bool has_memory(const Trace& trace) { return trace.memory.size() > 0; }
+
+MemoryReport memory_report(const Trace& trace, const std::optional<StepRange>& steps) {
+  DiagnosisOptions options;
+  options.steps = steps;
+  options.rules = rules_about_memory();
+  options.wants_memory = true;
+  Diagnosis diagnosis = diagnose(trace, options);
+  MemoryReport report;
+  report.device_word = std::move(diagnosis.device_word);
+  report.causes = *diagnosis.memory_causes;
+  if (diagnosis.timing.source != StepSource::kWhole) report.steps = all_steps(diagnosis.timing).size();
+  for (const DeviceCauses& device : report.causes.devices)
+    report.device_names.push_back(name_of_device(trace, device.peak.device));
+  report.findings = std::move(diagnosis.findings);
+  report.remarks = std::move(diagnosis.remarks);
+  return report;
+}
+
+}  // namespace telltale

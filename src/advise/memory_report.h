@@ -1,0 +1,33 @@
+// Everything `telltale memory` knows about a trace: what holds its memory, what grows, and what would free some.
+//
+// All views read this, and compute nothing of their own. Pure and thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "advise/diagnosis.h"
+#include "advise/finding.h"
+#include "analysis/step_range.h"
+#include "memory/memory_causes.h"
+#include "trace/trace.h"
+
+namespace telltale {
+
+struct MemoryReport {
+  std::string path;                       // as the caller names it
+  std::vector<std::string> device_names;  // by device of the causes; empty where the trace does not say
+  std::string device_word = "GPU";        // what sentences call the devices
+  std::size_t steps = 0;                  // that the trace has; 0: none were found
+  MemoryCauses causes;
+  std::vector<Finding> findings;  // about memory: what frees most for the time that it costs first
+  std::vector<std::string> remarks;
+};
+
+// Whether there is anything to tell.
+bool has_memory(const Trace& trace);
+
+MemoryReport memory_report(const Trace& trace, const std::optional<StepRange>& steps = {});
+
+}  // namespace telltale

@@ -1,0 +1,52 @@
+// A rule that frees memory: asked where it is scarce, or where somebody asks about memory.
+//
+// They are a list of their own beside rules/: they look at what stands in memory at its peak, promise bytes in place of
+// time, and say what that costs in time where a replay can tell. What each needs is memory events, and what its text
+// says.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "advise/facts.h"
+#include "advise/finding.h"
+#include "advise/rule_info.h"
+#include "memory/memory_causes.h"
+
+namespace telltale {
+
+// What they propose beside kFixIds.
+inline constexpr auto kMemoryFixIds = std::to_array<std::string_view>(
+    {"checkpoint", "smaller_optimizer_state", "shard_optimizer", "free_gradients", "accumulate", "allocator_settings"});
+
+struct MemoryRule {
+  RuleInfo info;
+  // `device` is the one with the largest peak. A finding's saving_bytes is what that peak loses.
+  std::vector<Finding> (*find)(const Facts& facts, const DeviceCauses& device);
+};
+
+// One function a file in memory_rules/. Its id is its name, and need not be filled in.
+namespace memory_rules {
+#define TELLTALE_MEMORY_RULE(name) MemoryRule name();
+#include "advise/memory_rules/list.inc"
+#undef TELLTALE_MEMORY_RULE
+}  // namespace memory_rules
+
+// All of them, in the order of the list. Thread-safe.
+std::span<const MemoryRule> all_memory_rules();
+std::span<const RuleInfo> memory_rule_infos();
+
+// What frees a smaller share of the peak is not worth a change of the program.
+inline constexpr double kLeastShareFreed = 0.05;
+bool is_worth_freeing(const DeviceCauses& device, std::int64_t bytes);
+
+// What stands at the peak for one purpose.
+std::int64_t bytes_for(const DeviceCauses& device, MemoryUse use);
+
+// Whether the peak is when the forward pass makes something.
+bool peaks_in_forward(const Facts& facts, const DeviceCauses& device);
+
+}  // namespace telltale

@@ -1,0 +1,99 @@
+#include "advise/memory_rule.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "advise/memory_report.h"
+#include "advise/testing/advise_sketch.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::int64_t kMiB = 1024 * 1024;
+
+std::vector<Finding> found(const Trace& trace, std::string_view rule) {
+  std::vector<Finding> findings = memory_report(trace).findings;
+  std::erase_if(findings, [&](const Finding& finding) { return finding.rule != rule; });
+  return findings;
+}
+
+bool is_known(std::string_view fix) {
+  return std::ranges::find(kFixIds, fix) != kFixIds.end() ||
+         std::ranges::find(kMemoryFixIds, fix) != kMemoryFixIds.end();
+}
+
+// Two steps in which each of four modules keeps 10 MiB and an output of 2 MiB for the backward pass.
+Trace training(std::int64_t gradients = 0) {
+  ProgramSketch program;
+  TraceSketch& sketch = program.sketch();
+  std::uint64_t address = 1;
+  for (int step = 0; step < 2; ++step) {
+    program.begin_step();
+    std::vector<std::pair<std::uint64_t, std::int64_t>> kept;
+    for (int block = 0; block < 4; ++block) {
+      program.open(Kind::kModule, "nn.Module: Block_" + std::to_string(block));
+      for (const std::int64_t bytes : {10 * kMiB, 2 * kMiB}) {
+        program.open(Kind::kOperator, "aten::mm");
+        program.spend(kMillisecond);
+        sketch.allocate(program.thread(), program.now(), bytes, kHost, ++address);
+        kept.emplace_back(address, bytes);
+        program.spend(kMillisecond);
+        program.close();
+      }
+      program.close();
+    }
+    program.open(Kind::kOperator, "autograd::engine::evaluate_function: MmBackward0");
+    program.spend(kMillisecond);
+    for (const auto& [at, bytes] : kept) sketch.allocate(program.thread(), program.now(), -bytes, kHost, at);
+    if (gradients > 0) sketch.allocate(program.thread(), program.now(), gradients, kHost, ++address);
+    program.spend(kMillisecond);
+    program.close();
+    program.open(Kind::kAnnotation, "Optimizer.step#SGD.step");
+    program.spend(kMillisecond);
+    program.close();
+  }
+  return program.build();
+}
+
+TEST(MemoryRules, say_what_they_are_about) {
+  for (const RuleInfo& info : memory_rule_infos()) {
+    EXPECT_FALSE(info.id.empty());
+    EXPECT_FALSE(info.title.empty()) << info.id;
+    for (const std::string& text : {info.looks_for, info.needs, info.saving, info.held})
+      EXPECT_TRUE(text.ends_with('.')) << info.id;
+    EXPECT_FALSE(info.fixes.empty()) << info.id;
+    for (const std::string_view fix : info.fixes) EXPECT_TRUE(is_known(fix)) << fix;
+  }
+}
+
+TEST(RecomputeActivationsRule, frees_all_but_the_inputs_and_what_one_module_needs) {
+  const std::vector<Finding> findings = found(training(), "recompute_activations");
+  ASSERT_EQ(findings.size(), 1);
+  // 4 × 12 MiB are kept; 4 × 2 MiB stay as inputs, and 10 MiB while one is computed again.
+  EXPECT_EQ(findings[0].saving_bytes, (48 - 8 - 10) * kMiB);
+  EXPECT_EQ(findings[0].fix.id, "checkpoint");
+  // The forward pass of four modules of 4 ms each runs twice.
+  ASSERT_TRUE(findings[0].cost);
+  EXPECT_NEAR(static_cast<double>(*findings[0].cost), 16e6, 1.6e6);
+}
+
+TEST(WholeBatchRule, halves_what_grows_with_the_batch) {
+  const std::vector<Finding> findings = found(training(), "whole_batch");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].saving_bytes, 24 * kMiB);
+}
+
+TEST(KeptGradientsRule, frees_those_of_the_step_before_at_a_peak_in_the_forward_pass) {
+  const std::vector<Finding> findings = found(training(16 * kMiB), "kept_gradients");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].saving_bytes, 16 * kMiB);
+  EXPECT_TRUE(found(training(0), "kept_gradients").empty());
+}
+
+TEST(MemoryRules, are_silent_in_analyze_where_memory_is_not_scarce) {
+  for (const Finding& finding : diagnose(training()).findings) EXPECT_EQ(finding.saving_bytes, 0) << finding.rule;
+}
+
+}  // namespace
+}  // namespace telltale

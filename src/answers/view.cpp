@@ -1,0 +1,24 @@
+#include "answers/view.h"
+
+#include <expected>
+#include <utility>
+
+#include "answers/view_kept.h"
+
+namespace telltale::answers {
+
+Result<std::shared_ptr<const View>> open_view(Source source, std::vector<std::string> source_folders) {
+  auto loaded = load(std::move(source));
+  if (!loaded) return std::unexpected(loaded.error());
+  loaded->tell("Indexing");
+  auto timeline = std::make_shared<const Timeline>(loaded->trace);
+  auto names = std::make_shared<const ViewNames>(*loaded->trace, timeline->name_uses());
+  return std::make_shared<const View>(View{.path = loaded->path,
+                                           .trace = loaded->trace,
+                                           .timeline = std::move(timeline),
+                                           .names = std::move(names),
+                                           .source_folders = std::move(source_folders),
+                                           .kept = std::make_shared<ViewKept>()});
+}
+
+}  // namespace telltale::answers

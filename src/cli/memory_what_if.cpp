@@ -1,0 +1,29 @@
+#include "cli/memory_what_if.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cli/size_text.h"
+
+namespace telltale::cli {
+
+void declare_memory_what_if(CLI::App& app, answers::MemoryWhatIfRequest& request) {
+  app.add_option_function<std::string>(
+         "--fits",
+         [&request](const std::string& text) {
+           const auto bytes = parsed_size(text);
+           if (!bytes || *bytes == 0 || *bytes > std::uint64_t{1} << 50)
+             throw CLI::ValidationError("--fits", "'" + text + "' is no size of memory: write 24GB");
+           request.fits = static_cast<std::int64_t>(*bytes);
+         },
+         "Whether it fits into a GPU with this much memory, where it fails first, and the largest batch that fits")
+      ->type_name("SIZE");
+  app.add_option("--batch", request.batch, "With so many times the recorded batch: 2x")->type_name("FACTOR");
+  app.add_option("--other", request.other, "The same program recorded with another batch size: what grows is seen")
+      ->type_name("TRACE");
+  app.add_option("--settings", request.settings,
+                 "Under other settings of PyTorch's allocator, as in PYTORCH_CUDA_ALLOC_CONF: expandable_segments:True")
+      ->type_name("NAME:VALUE,…");
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,106 @@
+#include "report/energy_words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "advise/device_word.h"
+#include "base/amounts.h"
+
+namespace telltale {
+namespace {
+
+std::string format_joules(double joules) {
+  if (std::abs(joules) >= 1000) return format_number(joules / 1000) + " kJ";
+  return std::abs(joules) >= 1 || joules == 0 ? format_number(joules) + " J" : format_number(joules * 1000) + " mJ";
+}
+
+std::string format_grams(double grams) {
+  return grams >= 1000 ? format_number(grams / 1000) + " kg" : format_number(grams) + " g";
+}
+
+// "GPU 0 380 J at 512 W (73 % of its limit)"
+std::string power_of(const GaugedDevice& device) {
+  std::string text = device.name;
+  if (device.joules_per_step) text += ' ' + format_joules(*device.joules_per_step) + " at";
+  text += ' ' + format_number(*device.watts) + " W";
+  std::vector<std::string> more;
+  if (const auto share = device.limit_percent()) more.push_back(format_percent(*share) + " of its limit");
+  if (device.source == EnergySource::kPower) more.emplace_back("by its power, not a counter");
+  return more.empty() ? text : fmt::format("{} ({})", text, fmt::join(more, "; "));
+}
+
+std::string energy_sentence(const EnergyUse& energy) {
+  std::vector<std::string> devices;
+  std::int64_t most_readings = 0;
+  for (const GaugedDevice& device : energy.devices) {
+    most_readings = std::max(most_readings, device.readings);
+    if (device.is_used && device.watts) devices.push_back(power_of(device));
+  }
+  if (devices.empty()) {
+    if (most_readings >= kLeastReadings) return {};
+    return fmt::format("Its energy is not known: gauges were read {} meanwhile, and it takes {}.",
+                       how_often(static_cast<double>(most_readings)), kLeastReadings);
+  }
+  if (!energy.joules_per_step) return fmt::format("Mean power: {}.", listed(devices));
+  std::string text = fmt::format("A step uses {}: {}", format_joules(*energy.joules_per_step), listed(devices));
+  if (const auto sample = energy.joules_per_sample())
+    text +=
+        fmt::format("; a sample {}, of {} per step", format_joules(*sample), format_count(*energy.samples_per_step));
+  return text + '.';
+}
+
+std::string throttling_sentence(const GaugedDevice& device) {
+  std::vector<std::string> reasons;
+  for (const ThrottleReason& reason : device.throttle_reasons)
+    reasons.push_back(fmt::format("{} {}", reason.name, format_percent(reason.percent)));
+  std::string text = fmt::format("{} is throttled for {} of the time ({})", device.name,
+                                 format_percent(device.throttled_percent), listed(reasons));
+  if (device.clock)
+    text += fmt::format("; when busy, its clock is then {} lower ({} instead of {} MHz)",
+                        format_percent(device.clock->lost_percent()), format_number(device.clock->throttled_mhz),
+                        format_number(device.clock->free_mhz));
+  return text + '.';
+}
+
+std::string cost_sentence(const RunningCost& cost) {
+  const auto amounts = [](std::optional<double> money, std::optional<double> grams) {
+    std::vector<std::string> words;
+    if (money) words.push_back(format_number(*money));
+    if (grams) words.push_back(format_grams(*grams) + " of CO₂");
+    return listed(words);
+  };
+  std::string text = fmt::format("1,000 steps use {} kWh and cost {}", format_number(cost.kilowatt_hours),
+                                 amounts(cost.money(), cost.grams()));
+  if (!cost.saved_by.empty())
+    text += fmt::format("; the first finding would save {} of it ({}), if energy goes with time",
+                        amounts(cost.saved_money(), cost.saved_grams()), format_percent(cost.saved_percent));
+  return text + '.';
+}
+
+}  // namespace
+
+std::vector<std::string> energy_sentences(const Diagnosis& diagnosis) {
+  std::vector<std::string> sentences;
+  if (!diagnosis.energy) return sentences;
+  if (std::string text = energy_sentence(*diagnosis.energy); !text.empty()) sentences.push_back(std::move(text));
+  for (const GaugedDevice& device : diagnosis.energy->devices) {
+    if (!device.is_used) continue;
+    if (device.throttled_percent > 0) sentences.push_back(throttling_sentence(device));
+    if (const auto headroom = device.memory_headroom())
+      sentences.push_back(fmt::format("{} of the {} of memory of {} are never in use.", format_bytes(*headroom),
+                                      format_bytes(*device.memory_bytes), device.name));
+  }
+  if (diagnosis.cost) sentences.push_back(cost_sentence(*diagnosis.cost));
+  for (std::string& sentence : sentences)
+    sentence = in_words_of_requests(std::move(sentence), diagnosis.requests.has_value());
+  return sentences;
+}
+
+std::string energy_text(const Diagnosis& diagnosis) {
+  return fmt::format("{}", fmt::join(energy_sentences(diagnosis), " "));
+}
+
+}  // namespace telltale

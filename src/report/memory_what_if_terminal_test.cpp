@@ -1,0 +1,61 @@
+#include "report/memory_what_if_terminal.h"
+
+#include <gtest/gtest.h>
+
+#include "report/json.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::int64_t kGiB = 1 << 30;
+
+MemoryWhatIf answer() {
+  MemoryWhatIf made;
+  made.path = "train.pickle";
+  made.check.recorded_peak_reserved = made.check.simulated_peak_reserved = 12 * kGiB;
+  made.before = {.peak_allocated = 10 * kGiB, .peak_reserved = 12 * kGiB};
+  made.low = {.peak_allocated = 16 * kGiB, .peak_reserved = 19 * kGiB};
+  made.high = {.peak_allocated = 18 * kGiB, .peak_reserved = 21 * kGiB};
+  made.batch_factor = 2;
+  return made;
+}
+
+TEST(MemoryWhatIfText, says_whether_it_fits_and_how_large_a_batch_may_be) {
+  MemoryWhatIf made = answer();
+  made.capacity = 24 * kGiB;
+  made.largest_batch = 2.25;
+  made.largest_batch_at_best = 2.5;
+  const std::string text = memory_what_if_text(made, {.width = 100});
+  EXPECT_TRUE(
+      text.starts_with("It fits into 24.0 GiB.\n"
+                       "The largest batch that fits is 2.25 times the recorded one (2.50 at best).\n"))
+      << text;
+  EXPECT_TRUE(text.contains("16.0 GiB to 18.0 GiB")) << text;
+  EXPECT_TRUE(text.contains("19.0 GiB to 21.0 GiB")) << text;
+  EXPECT_TRUE(text.contains("With 2 times the batch")) << text;
+  EXPECT_TRUE(text.contains("reproduces the recorded peak of 12.0 GiB reserved, exactly")) << text;
+}
+
+TEST(MemoryWhatIfText, names_the_line_that_fails_first) {
+  MemoryWhatIf made = answer();
+  made.capacity = 16 * kGiB;
+  made.high.failure = WhatIfFailure{.source = SourceLine{"src/model.py", 12, "forward"},
+                                    .requested = kGiB,
+                                    .allocated = 14 * kGiB,
+                                    .reserved = 15 * kGiB + kGiB / 2};
+  EXPECT_TRUE(
+      memory_what_if_text(made, {.width = 300})
+          .starts_with("It may fit into 16.0 GiB: if as much grows with the batch as may be, it fails first at "));
+  made.low.failure = made.high.failure;
+  const std::string text = memory_what_if_text(made, {.width = 300});
+  EXPECT_TRUE(text.starts_with("It does not fit into 16.0 GiB: it fails first at model.py:12, which asks for 1.00 GiB"))
+      << text;
+
+  const std::string json = to_json(made);
+  EXPECT_TRUE(json.contains("\"schema\": \"telltale.memory_whatif/1\"")) << json;
+  EXPECT_TRUE(json.contains("\"verdict\": \"fails\"")) << json;
+  EXPECT_TRUE(json.contains("\"capacity_bytes\": 17179869184")) << json;
+}
+
+}  // namespace
+}  // namespace telltale

@@ -1,0 +1,44 @@
+// The words that all views of a memory report share, so that terminal, Markdown and page say the same.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "advise/memory_report.h"
+#include "report/palette.h"
+
+namespace telltale {
+
+Color color_of(MemoryUse use);
+
+// "train.json.gz · NVIDIA H200 · 3 steps"
+std::string memory_subject(const MemoryReport& report);
+
+// "GPU 0", or "GPU" where there is one; "the host"
+std::string device_label(const MemoryReport& report, const DeviceCauses& device);
+
+// "GPU 0 has 12.3 GiB allocated at most, of 80 GiB (15 %), and 14.0 GiB reserved."
+std::string peak_sentence(const MemoryReport& report, const DeviceCauses& device);
+// "That is at 1.23 s, in aten::mm of Linear_3, at model.py:12 in forward."; empty where nothing is known.
+std::string peak_place_sentence(const DeviceCauses& device);
+// "All 5 steps peak at 12.3 GiB." or which ones differ; empty where there are no steps.
+std::string steps_sentence(const DeviceCauses& device);
+// "Of what is reserved, 1.20 GiB are free: …"; empty where it is not known, or hardly any.
+std::string fragmentation_sentence(const DeviceCauses& device);
+// "train.py:31 in step leaves 4.00 MiB per step …"
+std::string leak_sentence(const MemoryReport& report, const MemoryLeak& leak);
+// How much of what stands at the peak the program itself named; empty where it named nothing.
+std::string certainty_sentence(const DeviceCauses& device);
+
+// "aten::mm, Linear_3, model.py:12 in forward": who made it, as far as it is known.
+std::string maker_text(const PeakTensor& tensor);
+std::string line_text(const LineBytes& line);
+// "MmBackward0": the operator that used it last, "stays" where it is not freed, "–" where nobody knows.
+std::string last_use_text(const PeakTensor& tensor);
+
+// Those to show: without the host's where that has next to nothing beside a device's.
+std::vector<const DeviceCauses*> shown_devices(const MemoryReport& report);
+// Whether the lines of most of what stands there are known at all.
+bool knows_lines(const DeviceCauses& device);
+
+}  // namespace telltale
