@@ -134,6 +134,8 @@ TEST_F(HostSafetyTest, what_forked_children_do_can_be_changed) {
 
 TEST_F(HostSafetyTest, a_child_may_start_a_session_of_its_own) {
   start();
+  emit_parent();
+  await_writer();
   const pid_t child = fork();
   if (child == 0) {
     telltale_options options = this->options();
