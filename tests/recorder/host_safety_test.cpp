@@ -87,6 +87,7 @@ TEST_F(HostSafetyTest, a_forked_child_can_have_a_file_of_its_own) {
 TEST_F(HostSafetyTest, threads_of_a_forked_child_that_begin_at_once_all_record) {
   constexpr int kThreads = 4, kForks = 20;
   start(TELLTALE_FORK_OWN_FILE);
+  emit_parent();
   await_writer();
   std::vector<pid_t> children;
   for (int i = 0; i < kForks; ++i) {
@@ -164,6 +165,7 @@ TEST_F(HostSafetyTest, forks_from_a_busy_process_with_many_threads_never_hang) {
       emitted += mine;
     });
   }
+  await_writer();
   for (int i = 0; i < 50; ++i) {
     const pid_t child = fork();
     if (child == 0) {
