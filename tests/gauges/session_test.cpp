@@ -112,6 +112,7 @@ TEST_F(GaugeSessionTest, sampler_ends_long_before_its_next_reading) {
 TEST_F(GaugeSessionTest, child_has_no_sampler_and_leaves_nvml_alone) {
   const telltale_gauge_options choice = gauges();
   ASSERT_EQ(telltale_gauges_start(&choice), TELLTALE_STATUS_OK);
+  ASSERT_TRUE(wait_for_readings(1));  // the sanitizer's allocator does not survive a fork while another thread is in it
   const pid_t child = fork();
   if (child == 0) {
     if (telltale_gauges_stop() != TELLTALE_STATUS_NOT_STARTED) _exit(1);
