@@ -1,7 +1,8 @@
 """Twelve small programs whose memory is known by construction; one is run with ``python programs.py NAME``.
 
 Each takes a batch size, uses one to four GiB at most, and runs for a few steps. The last line of its output is JSON:
-what torch itself counted, and whether memory ran out.
+what torch itself counted, whether memory ran out, and what the program knows of its own peak: the bytes of parameters,
+and between which bytes of gradients and of the optimizer's state it was reached.
 """
 
 import argparse
@@ -13,10 +14,11 @@ from torch.utils.checkpoint import checkpoint
 
 MIB = 1 << 20
 STEPS = 6
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"  # without a GPU only to try the programs out
 
 
 def bytes_on_gpu(mebibytes):
-    return torch.empty(int(mebibytes * MIB), dtype=torch.uint8, device="cuda")
+    return torch.empty(int(mebibytes * MIB), dtype=torch.uint8, device=DEVICE)
 
 
 class Block(nn.Module):
@@ -29,33 +31,73 @@ class Block(nn.Module):
         return x + self.down(torch.nn.functional.gelu(self.up(x)))
 
 
+def size_of(tensors):
+    return sum(each.numel() * each.element_size() for each in tensors if each is not None)
+
+
+class Known:
+    """What stood there when most was allocated, counted by the program itself wherever it is called."""
+
+    def __init__(self, model, optimizer=None):
+        self.parameters = list(model.parameters())
+        self.optimizer = optimizer
+        self.peak = 0
+        self.before = self.count()
+        self.at_peak = {}
+        for each in self.parameters:
+            each.register_post_accumulate_grad_hook(lambda _: self.look())
+
+    def count(self):
+        state = self.optimizer.state.values() if self.optimizer else ()
+        return {
+            "gradients": size_of(each.grad for each in self.parameters),
+            "optimizer_state": size_of(t for of_one in state for t in of_one.values() if t.device.type == DEVICE),
+        }
+
+    def look(self):
+        """The peak, if it rose since the last look, lies between what was counted then and what is counted now."""
+        now = self.count()
+        peak = torch.cuda.max_memory_allocated() if DEVICE == "cuda" else self.peak + 1
+        if peak > self.peak:
+            self.peak = peak
+            own = size_of(self.parameters)
+            self.at_peak = {name: sorted((self.before[name], now[name])) for name in now} | {"parameters": [own, own]}
+        self.before = now
+
+
 def network(width=1024, depth=6):
-    return nn.Sequential(*(Block(width) for _ in range(depth))).cuda()
+    return nn.Sequential(*(Block(width) for _ in range(depth))).to(DEVICE)
 
 
 def steps(model, batch, forward=None, keep=None, sizes=None):
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    known = Known(model, optimizer)
     for step in range(STEPS):
         rows = batch * (sizes[step % len(sizes)] if sizes else 1)
-        x = torch.randn(rows, 128, 1024, device="cuda")
+        x = torch.randn(rows, 128, 1024, device=DEVICE)
         loss = (forward or model)(x).square().mean()
+        known.look()
         loss.backward()
+        known.look()
         optimizer.step()
+        known.look()
         optimizer.zero_grad(set_to_none=True)
         if keep is not None:
             keep(step, x, loss)
+        known.look()
+    return known.at_peak
 
 
 def train(batch):
-    steps(network(), batch)
+    return steps(network(), batch)
 
 
 def decode(batch):
-    layers = [nn.Linear(1024, 3 * 1024).cuda() for _ in range(8)]
+    layers = [nn.Linear(1024, 3 * 1024).to(DEVICE) for _ in range(8)]
     cache = [None] * len(layers)
     with torch.no_grad():
         for _ in range(96):
-            x = torch.randn(batch, 1, 1024, device="cuda")
+            x = torch.randn(batch, 1, 1024, device=DEVICE)
             for i, layer in enumerate(layers):
                 query, key, value = layer(x).chunk(3, dim=-1)
                 new = torch.stack([key, value])
@@ -72,7 +114,7 @@ def checkpointed(batch):
             x = checkpoint(block, x, use_reentrant=False)
         return x
 
-    steps(model, batch, forward)
+    return steps(model, batch, forward)
 
 
 def fragmented_by_live_blocks(batch):
@@ -98,24 +140,24 @@ def fragmented_by_streams(batch):
             own = bytes_on_gpu(128 * batch / 16)
         stream.synchronize()
         del own
-    steps(network(depth=2), batch)
+    return steps(network(depth=2), batch)
 
 
 def leaking_losses(batch):
     losses = []
-    steps(network(depth=3), batch, keep=lambda _step, _x, loss: losses.append(loss))
+    return steps(network(depth=3), batch, keep=lambda _step, _x, loss: losses.append(loss))
 
 
 def leaking_graphs(batch):
     model, kept = network(depth=2), []
     for _ in range(STEPS):
-        x = torch.randn(batch, 128, 1024, device="cuda")
+        x = torch.randn(batch, 128, 1024, device=DEVICE)
         kept.append(model(x).square().mean())
 
 
 def leaking_cache(batch):
     cache = {}
-    steps(network(depth=3), batch, keep=lambda step, x, _loss: cache.__setitem__(step, x))
+    return steps(network(depth=3), batch, keep=lambda step, x, _loss: cache.__setitem__(step, x))
 
 
 class GrowingDataset(torch.utils.data.Dataset):
@@ -123,7 +165,7 @@ class GrowingDataset(torch.utils.data.Dataset):
         self.seen = []
 
     def __len__(self):
-        return 64
+        return 256
 
     def __getitem__(self, _index):
         self.seen.append(torch.zeros(MIB // 4))
@@ -133,17 +175,17 @@ class GrowingDataset(torch.utils.data.Dataset):
 def leaking_worker(batch):
     model = network(depth=2)
     for x in torch.utils.data.DataLoader(GrowingDataset(), batch_size=min(batch, 32), num_workers=1):
-        model(x.cuda()).square().mean().backward()
+        model(x.to(DEVICE)).square().mean().backward()
         model.zero_grad(set_to_none=True)
 
 
 def spikes(batch):
-    steps(network(depth=3), batch, sizes=(1, 1, 3))
+    return steps(network(depth=3), batch, sizes=(1, 1, 3))
 
 
 def out_of_memory(batch):
     kept = []
-    steps(network(depth=3), batch, keep=lambda _step, x, _loss: kept.append(x.repeat(4, 1, 1)))
+    return steps(network(depth=3), batch, keep=lambda _step, x, _loss: kept.append(x.repeat(4, 1, 1)))
 
 
 PROGRAMS = {
@@ -178,10 +220,9 @@ def main():
     if arguments.limit:
         total = torch.cuda.get_device_properties(0).total_memory
         torch.cuda.set_per_process_memory_fraction(arguments.limit / total)
-    ran_out = False
+    ran_out, known = False, None
     try:
-        PROGRAMS[arguments.name](arguments.batch)
-        torch.cuda.synchronize()
+        known = PROGRAMS[arguments.name](arguments.batch)
     except torch.cuda.OutOfMemoryError:
         ran_out = True
     if arguments.snapshot:
@@ -192,6 +233,7 @@ def main():
                 "reserved": torch.cuda.max_memory_reserved(),
                 "allocated": torch.cuda.max_memory_allocated(),
                 "ran_out": ran_out,
+                "known": known or {},
             }
         )
     )
