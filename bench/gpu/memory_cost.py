@@ -15,9 +15,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import torch
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "gpu"))
 from check import DEVICE, IS_DRY, IS_QUICK, at_most, claim, figure, synchronize  # isort: skip
 
 TURNS = 4 if IS_DRY or IS_QUICK else 16

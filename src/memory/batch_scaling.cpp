@@ -35,6 +35,32 @@ bool stays(const Life& life) {
   return life.was_served && (life.made == kNoAllocatorEntry || life.freed == kNoAllocatorEntry);
 }
 
+// The blocks of call stacks all of whose blocks, and there are several, are freed only when nothing is allocated any
+// more: because the program ends.
+std::vector<bool> kept_to_the_end(const Trace& trace, const AllocatorRequests& requests,
+                                  const std::vector<Life>& lives) {
+  const auto is_allocation = [](const AllocatorRequest& request) { return request.kind == Asked::kAllocate; };
+  const auto last = std::ranges::find_if(requests.list.rbegin(), requests.list.rend(), is_allocation);
+  struct Stack {
+    std::vector<std::size_t> blocks;
+    bool are_kept = true;
+  };
+  std::map<StringId, Stack> stacks;
+  for (std::size_t i = 0; i < lives.size(); ++i) {
+    const Life& life = lives[i];
+    if (life.made == kNoAllocatorEntry || !life.was_served) continue;
+    Stack& stack = stacks[trace.allocator_events[life.made].call_stack];
+    stack.blocks.push_back(i);
+    stack.are_kept = stack.are_kept && (life.freed == kNoAllocatorEntry || life.freed > last->entry);
+  }
+  std::vector<bool> are_kept(lives.size());
+  for (const auto& [name, stack] : stacks) {
+    if (name == kEmptyString || stack.blocks.size() < 2 || !stack.are_kept) continue;
+    for (const std::size_t block : stack.blocks) are_kept[block] = true;
+  }
+  return are_kept;
+}
+
 bool is_fixed_role(std::string_view role) {
   return role == "parameter" || role == "gradient" || role == "optimizer_state" || role == "buffer";
 }
@@ -96,6 +122,7 @@ BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests
   std::set<std::int64_t> staying_sizes;
   for (const Life& life : lives)
     if (stays(life)) staying_sizes.insert(life.bytes);
+  const std::vector<bool> are_kept = kept_to_the_end(trace, requests, lives);
   BatchScaling scaling;
   scaling.least.resize(lives.size());
   scaling.most.resize(lives.size());
@@ -109,7 +136,8 @@ BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests
     if (is_fixed_role(role) || (role.empty() && stays(life))) continue;
     scaling.most[i] = 1;
     const bool crosses_steps = !stays(life) && step_at(trace, from) != step_at(trace, to);
-    const bool is_surely_growing = !role.empty() || (!crosses_steps && !staying_sizes.contains(life.bytes));
+    const bool may_be_fixed = crosses_steps || are_kept[i] || staying_sizes.contains(life.bytes);
+    const bool is_surely_growing = !role.empty() || !may_be_fixed;
     if (is_surely_growing) scaling.least[i] = 1;
   }
   return scaling;

@@ -3,7 +3,7 @@
 // From two recordings of different batch sizes: what each call stack asked for in one and in the other. From one
 // recording: what is allocated and freed again grows; what was there before, what stays, and what the program noted as
 // parameter, gradient or optimizer state does not. Blocks of the size of something that stays may be its gradient, and
-// those that live across steps may be either: they make the range.
+// those that live across steps or until the program ends may be either: they make the range.
 //
 // Pure and thread-safe; O(n log n) in requests.
 #pragma once

@@ -16,9 +16,29 @@ namespace {
 // Of the resident size of a process. It counts more than tensors; a process that warms up takes tens of mebibytes.
 constexpr double kLeastResidentGrowth = 64.0 * 1024 * 1024;
 
-std::vector<Nanoseconds> ends_of(const StepTiming& timing) {
+// Fewer readings of a resident size say nothing: libraries and kernels are still being loaded.
+constexpr std::size_t kLeastReadings = 8;
+
+// When the outermost module that is called most often is done, each time.
+std::vector<Nanoseconds> ends_of_module_calls(const Trace& trace) {
+  std::map<StringId, std::vector<Nanoseconds>> by_name;
+  std::vector<bool> is_inside(trace.events.size());  // of a module
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    const EventId parent = trace.events.parent[event];
+    const bool is_module = trace.events.kind[event] == Kind::kModule;
+    is_inside[event] = parent != kNoEvent && (is_inside[parent] || trace.events.kind[parent] == Kind::kModule);
+    if (is_module && !is_inside[event]) by_name[trace.events.name[event]].push_back(trace.events.end(event));
+  }
+  const auto most = std::ranges::max_element(by_name, {}, [](const auto& each) { return each.second.size(); });
+  if (most == by_name.end()) return {};
+  std::ranges::sort(most->second);
+  return most->second;
+}
+
+// Of steps, or, where a trace has none, of calls of the model.
+std::vector<Nanoseconds> ends_of(const Trace& trace, const StepTiming& timing) {
+  if (timing.source == StepSource::kWhole) return ends_of_module_calls(trace);
   std::vector<Nanoseconds> ends;
-  if (timing.source == StepSource::kWhole) return ends;
   for (const StepSpan& step : all_steps(timing)) ends.push_back(step.host.end);
   return ends;
 }
@@ -53,7 +73,7 @@ std::optional<double> steps_to_full(const Trace& trace, DeviceId device, std::in
 
 std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::span<const UsedBlock> blocks,
                                      const StepTiming& timing, std::int64_t used) {
-  const std::vector<Nanoseconds> ends = ends_of(timing);
+  const std::vector<Nanoseconds> ends = ends_of(trace, timing);
   if (ends.size() < kLeastStepsOfLeak) return {};
   std::map<std::tuple<std::string, int>, Line> lines;
   std::map<std::tuple<std::string, int>, std::optional<SourceLine>> sources;
@@ -78,7 +98,11 @@ std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::s
     std::partial_sum(line.levels.begin(), line.levels.end(), line.levels.begin());
     const double rate = growth_of(line.levels);
     if (rate < kLeastLeakPerStep || line.newest == nullptr) continue;
-    MemoryLeak leak{.device = device, .source = sources[key], .bytes_per_step = rate, .bytes = line.levels.back()};
+    MemoryLeak leak{.device = device,
+                    .source = sources[key],
+                    .bytes_per_step = rate,
+                    .is_per_call = timing.source == StepSource::kWhole,
+                    .bytes = line.levels.back()};
     leak.example = maker_of(trace, line.newest->event);
     if (leak.example != kNoEvent) leak.made_by = trace.name(leak.example);
     leak.use = std::ranges::max_element(line.by_use, {}, [](const auto& each) { return each.second; })->first;
@@ -90,7 +114,7 @@ std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::s
 }
 
 std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& timing) {
-  const std::vector<Nanoseconds> ends = ends_of(timing);
+  const std::vector<Nanoseconds> ends = ends_of(trace, timing);
   std::vector<MemoryLeak> leaks;
   if (ends.size() < kLeastStepsOfLeak) return leaks;
   const Counters& counters = trace.counters;
@@ -99,15 +123,25 @@ std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& tim
     if (!name.contains("resident memory") || series.count == 0) continue;
     const std::span times(counters.time.data() + series.first, series.count);
     const std::span values(counters.value.data() + series.first, series.count);
+    // A reading counts once: steps may be shorter than the time between two.
     std::vector<std::int64_t> levels;
-    for (const Nanoseconds end : ends) {
-      const auto behind = std::ranges::upper_bound(times, end) - times.begin();
-      if (behind > 0) levels.push_back(static_cast<std::int64_t>(values[static_cast<std::size_t>(behind - 1)]));
+    std::size_t first_step = 0, last_step = 0;
+    std::ptrdiff_t seen = 0;
+    for (std::size_t step = 0; step < ends.size(); ++step) {
+      const auto behind = std::ranges::upper_bound(times, ends[step]) - times.begin();
+      if (behind == seen) continue;
+      seen = behind;
+      if (levels.empty()) first_step = step;
+      last_step = step;
+      levels.push_back(static_cast<std::int64_t>(values[static_cast<std::size_t>(behind - 1)]));
     }
-    if (levels.size() < kLeastStepsOfLeak) continue;
-    const double rate = growth_of(levels);
-    if (rate * static_cast<double>(levels.size()) < kLeastResidentGrowth) continue;
-    MemoryLeak leak{.bytes_per_step = rate, .bytes = levels.back() - levels.front()};
+    if (levels.size() < kLeastReadings) continue;
+    const double growth = growth_of(levels);
+    if (growth * static_cast<double>(levels.size()) < kLeastResidentGrowth) continue;
+    const double rate = growth * static_cast<double>(levels.size() - 1) / static_cast<double>(last_step - first_step);
+    MemoryLeak leak{.bytes_per_step = rate,
+                    .is_per_call = timing.source == StepSource::kWhole,
+                    .bytes = levels.back() - levels.front()};
     leak.made_by = name;
     leak.steps_to_full = steps_to_full(trace, kHost, levels.back(), rate);
     leaks.push_back(std::move(leak));

@@ -3,7 +3,7 @@
 // Of every line, what it made and is still there is counted at the end of each step. A leak is what rises over all
 // steps, and over the second half of them as well: what warms up, a cache that is full after a while, and a buffer of
 // the newest batches rise at first only. The rate is the median of the slopes between any two steps (Theil and Sen),
-// which single odd steps do not bend.
+// which single odd steps do not bend. Where a trace has no steps, the calls of its outermost module stand for them.
 //
 // Pure and thread-safe; linear in blocks and, for each line that leaves something, in steps.
 #pragma once
@@ -30,7 +30,8 @@ struct MemoryLeak {
   std::optional<SourceLine> source;
   std::string made_by;  // the operator, or whose memory it is where only a process's size is known; may be empty
   double bytes_per_step = 0;
-  std::int64_t bytes = 0;  // that it has come to
+  bool is_per_call = false;  // of the model: there are no steps
+  std::int64_t bytes = 0;    // that it has come to
   MemoryUse use = MemoryUse::kOther;
   EventId example = kNoEvent;           // that made the newest of it
   std::optional<double> steps_to_full;  // at this rate, where the size of the memory is known

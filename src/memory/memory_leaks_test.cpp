@@ -61,6 +61,54 @@ TEST(MemoryLeaks, three_steps_say_nothing) {
   EXPECT_TRUE(causes_of([](int) { return 100; }, 3).leaks.empty());
 }
 
+TEST(MemoryLeaks, calls_of_the_model_stand_for_steps_where_there_are_none) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  for (int call = 0; call < 6; ++call) {
+    const Nanoseconds begin = 1000 * call;
+    sketch.event(thread, Kind::kModule, "nn.Module: Sequential_0", begin, begin + 900);
+    sketch.event(thread, Kind::kModule, "nn.Module: Linear_" + std::to_string(call), begin + 10, begin + 800);
+    const auto op = sketch.op(thread, "aten::mm", begin + 100, begin + 200);
+    sketch.set_call_stack(op, "model.py(3): forward;main.py(9): main");
+    sketch.allocate(thread, begin + 150, kBytes, kHost, static_cast<std::uint64_t>(call + 1));
+  }
+  const Trace trace = sketch.build();
+  const auto blocks = used_blocks(trace, kHost, phase_by_event(trace, host_work_by_event(trace)));
+  const auto leaks = memory_leaks(trace, kHost, blocks, {.source = StepSource::kWhole}, 0);
+  ASSERT_EQ(leaks.size(), 1);
+  EXPECT_EQ(leaks[0].source, (SourceLine{"model.py", 3, "forward"}));
+  EXPECT_DOUBLE_EQ(leaks[0].bytes_per_step, kBytes);
+  EXPECT_TRUE(leaks[0].is_per_call);
+}
+
+// Steps of 1,000 ns; the resident size is read every `interval` ns and is what `size` says then.
+std::vector<MemoryLeak> resident_leaks_of(int steps, Nanoseconds interval,
+                                          const std::function<double(Nanoseconds)>& size) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  for (int step = 0; step < steps; ++step) {
+    sketch.event(thread, Kind::kAnnotation, "ProfilerStep#" + std::to_string(step), 1000 * step, 1000 * (step + 1));
+    sketch.op(thread, "aten::mm", 1000 * step + 100, 1000 * step + 200);
+  }
+  for (Nanoseconds time = 0; time < 1000 * steps; time += interval) sketch.count("resident memory", time, size(time));
+  const Trace trace = sketch.build();
+  return resident_leaks(trace, step_timing(trace));
+}
+
+TEST(MemoryLeaks, a_process_that_grows_is_told_by_the_step_however_seldom_it_is_read) {
+  constexpr double kPerStep = 16.0 * 1024 * 1024;
+  const auto grows = [](Nanoseconds time) { return kPerStep * static_cast<double>(time) / 1000; };
+  for (const Nanoseconds interval : {500, 1000, 4000}) {
+    const auto leaks = resident_leaks_of(80, interval, grows);
+    ASSERT_EQ(leaks.size(), 1) << interval;
+    EXPECT_NEAR(leaks[0].bytes_per_step, kPerStep, 0.05 * kPerStep) << interval;
+    EXPECT_EQ(leaks[0].made_by, "resident memory");
+  }
+  // Of 20 short steps there are five readings: a process that starts looks like that.
+  EXPECT_TRUE(resident_leaks_of(20, 4000, grows).empty());
+  EXPECT_TRUE(resident_leaks_of(80, 1000, [](Nanoseconds) { return 1e9; }).empty());
+}
+
 TEST(MemoryPeak, is_when_most_is_allocated_and_adds_up) {
   const MemoryCauses causes = causes_of([](int) { return 3; });
   ASSERT_EQ(causes.devices.size(), 1);

@@ -1,11 +1,13 @@
 #include "memory/memory_uses.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/memory_summary.h"
 #include "analysis/torch_memory.h"
 #include "memory/stack_words.h"
 
@@ -13,6 +15,22 @@ namespace telltale {
 namespace {
 
 constexpr Nanoseconds kNever = UsedBlock::kNever;
+
+// What PyTorch gives cuBLAS to work in where CUBLAS_WORKSPACE_CONFIG does not say otherwise: on GPUs of Hopper's
+// generation and later, and on those before.
+constexpr std::int64_t kProductWorkspaces[] = {8 * 4096 * 1024, (2 * 4096 + 8 * 16) * 1024};
+// The operators that call cuBLAS.
+constexpr std::string_view kProducts[] = {"aten::mm",
+                                          "aten::addmm",
+                                          "aten::_addmm_activation",
+                                          "aten::bmm",
+                                          "aten::baddbmm",
+                                          "aten::addmv",
+                                          "aten::dot",
+                                          "aten::linear",
+                                          "aten::_scaled_mm",
+                                          "aten::_scaled_grouped_mm",
+                                          "aten::_grouped_mm"};
 
 // What a note's role says, for torch's categories and for ours.
 struct Role {
@@ -97,6 +115,7 @@ class Uses {
     add_blocks_before(device);
     for (Made& made : all_) made.part = part_of(made);
     find_starts();
+    find_workspaces_of_products();
   }
 
   std::vector<UsedBlock> decided() {
@@ -224,6 +243,27 @@ class Uses {
       std::ranges::sort(*starts);
       if (!starts->empty()) last_ = std::max(last_, starts->back());
     }
+  }
+
+  // cuBLAS works in memory that PyTorch takes from its allocator at a thread's first product, behind the result's, and
+  // keeps.
+  void find_workspaces_of_products() {
+    constexpr auto is_among = [](const auto& list, const auto& each) {
+      return std::ranges::find(list, each) != std::end(list);
+    };
+    std::map<TrackId, Made*> first;
+    for (Made& made : all_) {
+      const UsedBlock& block = made.block;
+      if (block.event == kNoEvent || made.part < StackPart::kOptimizer || !stays(block)) continue;
+      const EventId maker = maker_of(trace_, block.event);
+      if (!is_among(kProductWorkspaces, block.bytes) || maker == kNoEvent) continue;
+      if (!is_among(kProducts, trace_.name(maker))) continue;
+      Made*& known = first[trace_.events.track[block.event]];
+      const bool is_behind_result =
+          known != nullptr && known->block.event == block.event && known->block.allocated < block.allocated;
+      if (known == nullptr || block.event < known->block.event || is_behind_result) known = &made;
+    }
+    for (const auto& [thread, made] : first) made->part = StackPart::kWorkspace;
   }
 
   static Nanoseconds next(const std::vector<Nanoseconds>& starts, Nanoseconds time) {

@@ -80,6 +80,26 @@ TEST(MemoryUses, what_the_program_notes_decides_first) {
 }
 
 // A snapshot: no operators, stacks alone.
+// At a thread's first product, behind the result's block; as large a block of a later product that stays is none.
+TEST(MemoryUses, what_cublas_works_in_is_workspace) {
+  constexpr std::int64_t kHopper = 32 << 20, kBefore = 8'519'680;
+  TrainingSketch training;
+  TraceSketch& sketch = training.sketch;
+  const TrackId other = sketch.thread("pt_autograd_0");
+  sketch.op(training.thread, "aten::addmm", 20, 40);
+  sketch.allocate(training.thread, 25, kHopper, 0, 10);  // the result
+  sketch.allocate(training.thread, 30, kHopper, 0, 11);
+  sketch.op(training.thread, "aten::addmm", 50, 60);
+  sketch.allocate(training.thread, 55, kHopper, 0, 12);
+  sketch.op(other, "aten::mm", 440, 450);
+  sketch.allocate(other, 445, kBefore, 0, 13);
+  sketch.op(other, "aten::mm", 460, 470);
+  sketch.allocate(other, 465, 4 << 20, 0, 14);
+  const auto blocks = blocks_of(training.built());
+  for (const auto& [address, block] : blocks)
+    EXPECT_EQ(block.use == MemoryUse::kWorkspace, address == 11 || address == 13) << address;
+}
+
 TEST(MemoryUses, of_a_log_without_operators_follow_from_frames) {
   TraceSketch sketch;
   const TrackId thread = sketch.thread("log");

@@ -58,7 +58,9 @@ class Question {
     const double factor = changes_.batch_factor.value_or(1);
     result.low = seen(run(factor, true));
     result.high = scaling_.is_exact() || factor == 1 ? result.low : seen(run(factor, false));
-    if (factor < 1) std::swap(result.low, result.high);
+    // Less of it usually needs less; by the ways of the allocator, now and then more.
+    const auto need = [](const WhatIfMemory& run) { return std::pair(run.failure.has_value(), run.peak_reserved); };
+    if (need(result.high) < need(result.low)) std::swap(result.low, result.high);
     if (changes_.wants_largest_batch && changes_.capacity) {
       // Of a larger batch less is better to grow, of a smaller one more is.
       const double if_most_grows = largest(false);

@@ -78,6 +78,29 @@ TEST(MemoryWhatIf, gives_a_range_where_a_block_has_the_size_of_one_that_stays) {
   EXPECT_LE(tight.largest_batch_at_best, 35.0 / 60);
 }
 
+TEST(MemoryWhatIf, gives_a_range_where_blocks_are_kept_until_the_program_ends) {
+  Trace trace;
+  const StringId stack = trace.strings.intern("train.py(5): keep");
+  const auto add = [&](AllocatorAction action, std::uint64_t number) {
+    trace.allocator_events.push_back({.time = static_cast<Nanoseconds>(trace.allocator_events.size()),
+                                      .address = number * kBase,
+                                      .bytes = 30 * kMiB,
+                                      .call_stack = stack,
+                                      .action = action});
+  };
+  for (std::uint64_t block = 1; block <= 4; ++block) {
+    add(AllocatorAction::kSegmentAllocate, block);
+    add(AllocatorAction::kAllocate, block);
+  }
+  for (std::uint64_t block = 1; block <= 4; ++block) {
+    add(AllocatorAction::kFreeRequested, block);
+    add(AllocatorAction::kFreeCompleted, block);
+  }
+  const MemoryWhatIf twice = memory_what_if(trace, 0, {.batch_factor = 2});
+  EXPECT_EQ(twice.low.peak_allocated, 120 * kMiB);
+  EXPECT_EQ(twice.high.peak_allocated, 240 * kMiB);
+}
+
 TEST(MemoryWhatIf, learns_from_two_recordings_what_grows) {
   Trace one = program(1), two = program(2);
   // A mask that does not depend on the batch, though it comes and goes.

@@ -128,7 +128,8 @@ std::string leak_sentence(const MemoryReport& report, const MemoryLeak& leak) {
   std::string text = leak.source             ? source_text(*leak.source)
                      : !leak.made_by.empty() ? printable(leak.made_by)
                                              : std::string("A line that was not recorded");
-  text += fmt::format(" leaves {} behind in every step", format_bytes(leak.bytes_per_step));
+  text += fmt::format(" leaves {} behind {}", format_bytes(leak.bytes_per_step),
+                      leak.is_per_call ? "with every call of the model" : "in every step");
   if (leak.source && !leak.made_by.empty()) text += ", made by " + printable(leak.made_by);
   text += fmt::format("; {} so far.", format_bytes(leak.bytes));
   if (leak.steps_to_full)

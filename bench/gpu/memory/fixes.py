@@ -22,11 +22,11 @@ def train(model, loss_of, free_late=False):
     for step in range(STEPS):
         for loss in loss_of(step):
             if free_late:
-                optimizer.zero_grad(set_to_none=False)
+                optimizer.zero_grad()
             loss.backward()
         optimizer.step()
         if not free_late:
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.zero_grad()
 
 
 def recompute_activations(fixed):

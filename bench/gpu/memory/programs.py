@@ -44,6 +44,7 @@ class Known:
         self.peak = 0
         self.before = self.count()
         self.at_peak = {}
+        self.is_fresh = False  # whether the last look found a new peak
         for each in self.parameters:
             each.register_post_accumulate_grad_hook(lambda _: self.look())
 
@@ -55,13 +56,19 @@ class Known:
         }
 
     def look(self):
-        """The peak, if it rose since the last look, lies between what was counted then and what is counted now."""
+        """The peak, if it rose since the last look, lies between what was counted then and what is counted now. What
+        an operator has just made counts as a gradient with the next look only, so that this one still widens it."""
         now = self.count()
         peak = torch.cuda.max_memory_allocated() if DEVICE == "cuda" else self.peak + 1
         if peak > self.peak:
             self.peak = peak
             own = size_of(self.parameters)
             self.at_peak = {name: sorted((self.before[name], now[name])) for name in now} | {"parameters": [own, own]}
+            self.is_fresh = True
+        elif self.is_fresh:
+            for name, size in now.items():
+                self.at_peak[name][1] = max(self.at_peak[name][1], size)
+            self.is_fresh = False
         self.before = now
 
 

@@ -1,9 +1,10 @@
 """The simulated allocator beside the real one, on a GPU: ``python bench/gpu/memory/simulator.py --telltale PATH``.
 
 Each program of programs.py runs once and leaves a snapshot. From it telltale foretells the peak of what is reserved
-under the same settings, under others and with twice the batch, and whether it fits into somewhat less or more than it
-reserved. Then the programs run again under these conditions, limited by set_per_process_memory_fraction(), and the
-measured numbers are printed beside those foretold, as Markdown. Needs torch with CUDA and nothing else; some minutes.
+under the same settings, under others and with twice the batch, from this recording alone and with one of another batch
+size, and whether it fits into somewhat less or more than it reserved. Then the programs run again under these
+conditions, limited by set_per_process_memory_fraction(), and the measured numbers are printed beside those foretold, as
+Markdown. Needs torch with CUDA and nothing else; some minutes.
 """
 
 import argparse
@@ -88,7 +89,12 @@ def compare(telltale, name, folder):
     for settings in SETTINGS:
         low, high = ends(foretold(telltale, snapshot, "--settings", settings))
         rows.append(peak_row(name, "settings", settings, low, high, run(name, settings=settings).get("reserved", 0)))
-    rows.append(peak_row(name, "batch", "2x", *ends(doubled), run(name, batch=2 * BATCH).get("reserved", 0)))
+    measured = run(name, batch=2 * BATCH).get("reserved", 0)
+    rows.append(peak_row(name, "batch", "2x", *ends(doubled), measured))
+    other = folder / f"{name}_other.pickle"
+    run(name, batch=BATCH * 3 // 4, snapshot=other)
+    from_two = foretold(telltale, snapshot, "--batch", "2x", "--other", str(other))
+    rows.append(peak_row(name, "batch, from two", "2x", *ends(from_two), measured))
     for share in (0.8, 0.9, 1.05):
         limit = int(share * peak)
         verdict = foretold(telltale, snapshot, "--fits", str(limit)).get("verdict")
@@ -113,7 +119,7 @@ def main():
     print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
     for each in rows:
         print("| " + " | ".join(str(each[column]) for column in columns) + " |")
-    for kind in ("recorded", "settings", "batch", "fits"):
+    for kind in ("recorded", "settings", "batch", "batch, from two", "fits"):
         of_kind = [each["right"] == "yes" for each in rows if each["question"] == kind]
         print(f"\n{kind}: {sum(of_kind)} of {len(of_kind)} right")
 
