@@ -119,7 +119,7 @@ def pairs(process: dict[str, list[float]], name: str) -> list[tuple[float, float
         return [(statistics.median(plain), each) for each in process[name]]
     place = list(OURS).index(name)
     around = [place + len(OURS) * turn for turn in range(len(process[name]))]
-    return [((plain[at] + plain[at + 1]) / 2, each) for at, each in zip(around, process[name])]
+    return [((plain[at] + plain[at + 1]) / 2, each) for at, each in zip(around, process[name], strict=True)]
 
 
 class Figures:

@@ -21,9 +21,8 @@ LIMIT_PERCENT = 3
 
 
 def one_round() -> dict[str, float]:
-    import torch
-
     import telltale.torch
+    import torch
 
     step = small_training()
     activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "gpu"))
 
-import torch  # noqa: E402
-from check import DEVICE, IS_DRY  # noqa: E402
-from torch import nn  # noqa: E402
+import torch
+from check import DEVICE, IS_DRY
+from torch import nn
 
 
 def small_training() -> Callable[[], None]:

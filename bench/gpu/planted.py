@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "gpu"))
 
-from check import IS_DRY, IS_QUICK, TELLTALE, claim, figure, keep, run, within_percent, work_folder  # noqa: E402
+from check import IS_DRY, IS_QUICK, TELLTALE, claim, figure, keep, run, within_percent, work_folder
 
 FAULTS = Path(__file__).resolve().parent / "faults"
 CLOSE_POINTS = 10
@@ -93,10 +93,9 @@ def advice_of(answer: dict) -> list[Advice]:
 
 
 def own_step_ms(path: Path, ends: list[float]) -> tuple[float, int]:
-    """What an unrecorded step took by the process's own clock, and of how many: of each stretch that the file leaves out
-    all but the first step, and none that took far longer than the others."""
+    """What an unrecorded step took by the process's own clock, and of how many: of each stretch that the file leaves
+    out all but the first step, and none that took far longer than the others."""
     import pyarrow
-
     import telltale
 
     recorded = set(pyarrow.table(telltale.load(path).steps)["step"].to_pylist())
@@ -205,7 +204,7 @@ def check_api(fault: Fault) -> None:
         "the same",
     )
     savings = [[finding["saving"]["likely_percent"] for finding in answer[:FIRST_PLACES]] for answer in answers]
-    off = max((abs(one - other) for one, other in zip(*savings)), default=0)
+    off = max((abs(one - other) for one, other in zip(*savings, strict=False)), default=0)
     claim(
         f"{fault.name} with --api: their savings",
         off <= CLOSE_POINTS,

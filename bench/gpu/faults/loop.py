@@ -1,8 +1,8 @@
 """The loop around a planted program: its steps as they are, or, with --measure, what they take with and without the
 fault.
 
-`make(fix)` returns the program's step: the faulty one for None, otherwise the one with that fix. The loop prints what it
-measured as its last line, in JSON: milliseconds by fix, or when each step ended.
+`make(fix)` returns the program's step: the faulty one for None, otherwise the one with that fix. The loop prints what
+it measured as its last line, in JSON: milliseconds by fix, or when each step ended.
 """
 
 import argparse
