@@ -11,7 +11,7 @@ import telltale.torch
 import torch
 from recorded import Recorded
 from telltale import _recorder
-from telltale._capture import Recording, Wanted, attach, cuda, gauges
+from telltale._capture import Recording, Wanted, attach, cuda, cuda_begins, gauges
 from telltale._capture import recording as recording_module
 from telltale._capture.devices import CALLS, DevicesUnavailable, has_gpu, load_devices
 from telltale._inject import telltale_say
@@ -57,8 +57,7 @@ class Case(unittest.TestCase):
             (cuda, "can_have_gpu", lambda: True),
             (recording_module, "can_have_gpu", lambda: True),
             (cuda, "load_devices", lambda: self.devices),
-            (cuda, "_is_queued", False),
-            (cuda, "_waiting", None),
+            (cuda_begins, "_waiting", {}),
             (gauges, "load_devices", lambda: self.devices),
             (telltale_say, "_said", set()),
             (torch.cuda, "is_initialized", lambda: self.is_initialized),
@@ -120,6 +119,28 @@ class Attaching(Case):
         self.assertEqual(self.asked, "start stop, recorded")
         attach()
         self.assertEqual(self.asked, "start stop, recorded", "the recording is over")
+
+    def test_of_a_later_recording_takes_the_place_of_one_that_waits(self):
+        self.is_initialized = False
+        for _ in range(2):
+            recording = self.recording()
+            recording.start()
+            recording.stop()
+        recording = self.recording()
+        recording.start()
+        [attach] = self.queued
+        attach()
+        self.assertEqual(self.asked, "start")
+        recording.stop()
+
+    def test_that_fails_in_the_programs_own_initialization_does_not_disturb_it(self):
+        self.is_initialized = False
+        self.devices.start_cuda = mock.Mock(side_effect=ValueError("out of order"))
+        recording = self.recording()
+        recording.start()
+        self.queued[0]()
+        recording.stop()
+        self.assertEqual(self.said.getvalue(), "telltale: the GPU is not recorded: out of order\n")
 
     def test_that_fails_is_said_once_and_disturbs_nobody(self):
         self.devices.problem = "CUPTI was not found"

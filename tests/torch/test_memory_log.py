@@ -11,7 +11,7 @@ from unittest import mock
 
 import telltale
 import torch
-from telltale._capture import Recording, Wanted, adapter, allocator_state
+from telltale._capture import Recording, Wanted, adapter, cuda_begins
 
 FAKE = Path(__file__).parent / "fake_allocator"
 # As torch numbers them, and as tables name them.
@@ -61,7 +61,7 @@ class Case(unittest.TestCase):
         self.is_initialized = True
         stack.enter_context(mock.patch.object(torch.cuda, "is_initialized", lambda: self.is_initialized))
         stack.enter_context(mock.patch.object(torch.cuda.memory, "_snapshot", self.snapshot))
-        stack.enter_context(mock.patch.object(allocator_state, "_is_queued", False))
+        stack.enter_context(mock.patch.object(cuda_begins, "_waiting", {}))
         fake.fake_init(2)
 
     def snapshot(self):

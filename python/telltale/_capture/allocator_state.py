@@ -11,6 +11,7 @@ from typing import Any
 
 from telltale import _recorder
 from telltale._capture.adapter import Adapter, load_adapter
+from telltale._capture.cuda_begins import when_cuda_is_there
 from telltale._capture.source import Wanted
 from telltale._inject.telltale_say import say_once
 
@@ -30,16 +31,11 @@ class AllocatorWatch:
     def start(self, wanted: Wanted) -> None:
         if not wanted.memory:
             return
-        import torch
-
         adapter = load_adapter()
         if not adapter.sees_cuda_memory():
             return
         self._is_started = True
-        if torch.cuda.is_initialized():
-            self._begin()
-        else:
-            _when_cuda_is_there(self)
+        when_cuda_is_there("CUDA memory", self._begin)
 
     def stop(self) -> None:
         self._is_started = False
@@ -89,27 +85,3 @@ def write_state(segments: Any) -> None:
             requested = block.get("requested_size", block["size"]) if state else 0
             _recorder.note_block(address, block["size"], device, requested, state, start)
             address += block["size"]
-
-
-_waiting: AllocatorWatch | None = None  # for CUDA
-_is_queued = False
-
-
-def _when_cuda_is_there(watch: AllocatorWatch) -> None:
-    global _waiting, _is_queued
-    _waiting = watch
-    if not _is_queued:
-        import torch
-
-        _is_queued = True
-        torch.cuda._lazy_call(_begin_waiting)
-
-
-def _begin_waiting() -> None:
-    """Within torch's own initialization, just after that of CUDA."""
-    if _waiting is None:
-        return
-    try:
-        _waiting._begin()
-    except Exception as error:  # the program's initialization must not fail because of us
-        say_once(f"CUDA memory is not recorded: {error}")

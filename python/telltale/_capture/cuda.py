@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 from telltale import _recorder
+from telltale._capture.cuda_begins import when_cuda_is_there
 from telltale._capture.devices import Devices, DevicesUnavailable, has_gpu, load_devices
 from telltale._capture.source import Wanted
 from telltale._capture.torch_profiler import TorchProfilerWatch
@@ -102,14 +103,9 @@ class CudaWatch:
     def _turn_to(self, wanted: Wanted, aim: Callable[[Devices], None]) -> None:
         if not wanted.cuda or self._is_over or not can_have_gpu():
             return
-        import torch
-
         self._aim = aim
         self._torchs.begin()
-        if torch.cuda.is_initialized():
-            self._attach()
-        else:
-            _when_cuda_is_there(self)
+        when_cuda_is_there("the GPU", self._attach)
 
     def _attach(self, what_if_not: str = "the GPU is not recorded") -> None:
         aim = self._aim
@@ -157,28 +153,3 @@ def _stack_source(wanted: Wanted) -> int:
     """As operators have it: 0 where nobody can tell stacks."""
     sees_stacks = wanted.samples or (wanted.stacks and _recorder.can_read_stacks())
     return _recorder.stack_source() if sees_stacks else 0
-
-
-_waiting: CudaWatch | None = None  # for CUDA
-_is_queued = False
-
-
-def _when_cuda_is_there(watch: CudaWatch) -> None:
-    global _waiting, _is_queued
-    _waiting = watch
-    if not _is_queued:
-        import torch
-
-        _is_queued = True
-        torch.cuda._lazy_call(_attach_waiting)
-
-
-def _attach_waiting() -> None:
-    """Within torch's own initialization, just after that of CUDA."""
-    watch = _waiting
-    if watch is None:
-        return
-    try:
-        watch._attach()
-    except Exception as error:  # the program's initialization must not fail because of us
-        say_once(f"the GPU is not recorded: {error}")
