@@ -223,28 +223,4 @@ std::string settings_text(const AllocatorSettings& settings) {
   return fmt::format("{}", fmt::join(parts, ","));
 }
 
-std::int64_t rounded_request(std::int64_t requested, const AllocatorSettings& settings) {
-  if (requested < kLeastBlock) return kLeastBlock;
-  const auto size = static_cast<std::uint64_t>(requested);
-  const int exponent = static_cast<int>(std::bit_width(size)) - 1;
-  constexpr int kFirstExponent = 20;  // of the first entry, 1 MiB, which also serves all that is smaller
-  const auto entry = static_cast<std::size_t>(std::clamp(exponent - kFirstExponent, 0, 15));
-  const std::int64_t divisions = settings.roundup_power2_divisions[entry];
-  if (divisions > 1 && requested / divisions >= kLeastBlock && requested > kLeastBlock * divisions) {
-    if (std::has_single_bit(size)) return requested;
-    // Between two powers of two stand `divisions` sizes.
-    const std::uint64_t floor = std::bit_floor(size);
-    const std::uint64_t unit = floor >> (std::bit_width(static_cast<std::uint64_t>(divisions)) - 1);
-    if (unit == 0) return static_cast<std::int64_t>(floor << 1);
-    return static_cast<std::int64_t>((size + unit - 1) / unit * unit);
-  }
-  return (requested + kLeastBlock - 1) / kLeastBlock * kLeastBlock;
-}
-
-std::int64_t segment_size_for(std::int64_t rounded) {
-  if (rounded <= kMostSmall) return kSmallSegment;
-  if (rounded < kLeastOwn) return kLargeSegment;
-  return (rounded + kSegmentRounding - 1) / kSegmentRounding * kSegmentRounding;
-}
-
 }  // namespace telltale

@@ -56,7 +56,7 @@ std::vector<BatchMemoryEvent> memory_rows(const std::vector<AllocatorEvent>& ent
     const AllocatorEvent& entry = entries[i];
     switch (entry.action) {
       case AllocatorAction::kAllocate: {
-        const std::int64_t bytes = block_bytes[i] > 0 ? block_bytes[i] : rounded({}, entry.bytes);
+        const std::int64_t bytes = block_bytes[i] > 0 ? block_bytes[i] : rounded_request(entry.bytes, {});
         if (const auto [known, is_new] = live.try_emplace(entry.address, bytes); is_new) add_row(entry, bytes);
         break;
       }
