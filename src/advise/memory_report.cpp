@@ -1,20 +1,15 @@
 #include "advise/memory_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "advise/memory_rule.h"
 #include "advise/rule_info.h"
+#include "base/amounts.h"
 
 namespace telltale {
 namespace {
-
-std::vector<std::string> rules_about_memory() {
-  std::vector<std::string> ids;
-  for (const RuleInfo& rule : rule_infos())
-    if (rule.is_about_memory) ids.push_back(rule.id);
-  for (const RuleInfo& rule : memory_rule_infos()) ids.push_back(rule.id);
-  return ids;
-}
 
 std::string name_of_device(const Trace& trace, DeviceId id) {
   if (id == kHost) return {};
@@ -25,22 +20,38 @@ std::string name_of_device(const Trace& trace, DeviceId id) {
 
 }  // namespace
 
+std::vector<std::string> rules_about_memory() {
+  std::vector<std::string> ids;
+  for (const RuleInfo& rule : rule_infos())
+    if (rule.is_about_memory) ids.push_back(rule.id);
+  for (const RuleInfo& rule : memory_rule_infos()) ids.push_back(rule.id);
+  return ids;
+}
+
 bool has_memory(const Trace& trace) { return trace.memory.size() > 0; }
 
-MemoryReport memory_report(const Trace& trace, const std::optional<StepRange>& steps) {
+MemoryReport memory_report(const Trace& trace, const std::optional<StepRange>& steps, bool keeps_edits) {
   DiagnosisOptions options;
   options.steps = steps;
   options.rules = rules_about_memory();
   options.wants_memory = true;
+  options.keeps_memory_edits = keeps_edits;
   Diagnosis diagnosis = diagnose(trace, options);
   MemoryReport report;
   report.device_word = std::move(diagnosis.device_word);
   report.causes = *diagnosis.memory_causes;
-  if (diagnosis.timing.source != StepSource::kWhole) report.steps = all_steps(diagnosis.timing).size();
+  if (diagnosis.timing.source != StepSource::kWhole)
+    report.steps = all_steps(diagnosis.timing).size();
+  else
+    report.steps = report.causes.inferred_steps;
   for (const DeviceCauses& device : report.causes.devices)
     report.device_names.push_back(name_of_device(trace, device.peak.device));
   report.findings = std::move(diagnosis.findings);
   report.remarks = std::move(diagnosis.remarks);
+  if (report.causes.inferred_steps > 0)
+    report.remarks.push_back(
+        fmt::format("The file marks no steps. {} inferred from the lines that allocate, which repeat themselves.",
+                    counted(static_cast<double>(report.causes.inferred_steps), "step was", "steps were")));
   return report;
 }
 

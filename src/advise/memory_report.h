@@ -28,6 +28,10 @@ struct MemoryReport {
 // Whether there is anything to tell.
 bool has_memory(const Trace& trace);
 
-MemoryReport memory_report(const Trace& trace, const std::optional<StepRange>& steps = {});
+// `keeps_edits`: findings have their memory_edit.
+MemoryReport memory_report(const Trace& trace, const std::optional<StepRange>& steps = {}, bool keeps_edits = false);
+
+// The ids of all rules that it asks, those of rules/ first.
+std::vector<std::string> rules_about_memory();
 
 }  // namespace telltale

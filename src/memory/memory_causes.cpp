@@ -2,9 +2,19 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
+#include "memory/inferred_steps.h"
+
 namespace telltale {
+
+const DeviceCauses* fullest(const MemoryCauses& causes) {
+  if (causes.devices.empty()) return nullptr;
+  return &*std::ranges::max_element(causes.devices, {}, [](const DeviceCauses& each) {
+    return std::pair(each.peak.device != kHost, each.peak.allocated);
+  });
+}
 
 MemoryCauses memory_causes(const Trace& trace, const StepTiming& timing, const std::vector<Phase>& phases) {
   MemoryCauses causes;
@@ -13,8 +23,12 @@ MemoryCauses memory_causes(const Trace& trace, const StepTiming& timing, const s
     std::vector<UsedBlock> blocks = used_blocks(trace, device.device, phases);
     DeviceCauses found;
     found.peak = memory_peak(trace, device, blocks);
-    found.timeline = memory_timeline(device, blocks, timing);
-    std::ranges::move(memory_leaks(trace, device.device, blocks, timing, device.peak.allocated),
+    std::optional<StepTiming> inferred;
+    if (timing.source == StepSource::kWhole) inferred = inferred_steps(trace, device.device);
+    if (inferred) causes.inferred_steps = std::max(causes.inferred_steps, inferred->steps.size());
+    const StepTiming& steps = inferred ? *inferred : timing;
+    found.timeline = memory_timeline(device, blocks, steps);
+    std::ranges::move(memory_leaks(trace, device.device, blocks, steps, device.peak.allocated),
                       std::back_inserter(causes.leaks));
     std::erase_if(blocks, [&](const UsedBlock& block) { return !block.lives_at(found.peak.time); });
     std::ranges::stable_sort(blocks, std::ranges::greater{}, &UsedBlock::bytes);

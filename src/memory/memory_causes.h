@@ -27,7 +27,13 @@ struct DeviceCauses {
 struct MemoryCauses {
   std::vector<DeviceCauses> devices;  // those with memory events, by id; the host comes last
   std::vector<MemoryLeak> leaks;      // by device, by falling rate
+  // How many steps were told by stacks that repeat, where the trace has no others; 0: none were. See inferred_steps.h.
+  std::size_t inferred_steps = 0;
 };
+
+// The device that findings are about: the one with the highest peak, the host only where there is no other; null where
+// there is none at all.
+const DeviceCauses* fullest(const MemoryCauses& causes);
 
 // `phases` are by event.
 MemoryCauses memory_causes(const Trace& trace, const StepTiming& timing, const std::vector<Phase>& phases);

@@ -13,7 +13,8 @@
 namespace telltale {
 namespace {
 
-// Of the resident size of a process. It counts more than tensors; a process that warms up takes tens of mebibytes.
+// Of the resident size of a process, over all steps. The recorder itself may take as much for events that are not
+// written yet: see --memory-limit.
 constexpr double kLeastResidentGrowth = 64.0 * 1024 * 1024;
 
 // Fewer readings of a resident size say nothing: libraries and kernels are still being loaded.
