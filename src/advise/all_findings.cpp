@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "advise/memory_fixes.h"
 #include "advise/memory_rule.h"
 #include "advise/rule.h"
 #include "analysis/host_work.h"
@@ -68,23 +69,48 @@ void settle(const Facts& facts, Finding& finding) {
   finding.evidence.resize(std::min(finding.evidence.size(), Finding::kMaxEvidence));
 }
 
-// What would free memory of the device whose peak is highest.
-std::vector<Finding> memory_findings(const Facts& facts, const std::function<bool(std::string_view)>& is_wanted) {
-  std::vector<Finding> findings;
-  if (!facts.diagnosis.memory_causes || facts.diagnosis.memory_causes->devices.empty()) return findings;
-  const DeviceCauses& device = *std::ranges::max_element(
-      facts.diagnosis.memory_causes->devices, {},
-      [](const DeviceCauses& each) { return std::pair(each.peak.device != kHost, each.peak.allocated); });
-  for (const MemoryRule& rule : all_memory_rules()) {
-    if (!is_wanted(rule.info.id)) continue;
-    for (Finding& finding : rule.find(facts, device)) {
-      finding.rule = rule.info.id;
-      settle(facts, finding);
-      findings.push_back(std::move(finding));
-    }
+// What frees memory of the fullest device, and what the fixes of others do to it.
+class MemoryFindings {
+ public:
+  MemoryFindings(const Facts& facts, bool keeps_edits) : facts_(facts), keeps_edits_(keeps_edits) {
+    if (facts.diagnosis.memory_causes) device_ = fullest(*facts.diagnosis.memory_causes);
   }
-  return findings;
-}
+
+  // Of a rule of rules/ that is about memory.
+  void complete(Finding& finding) const {
+    if (device_ == nullptr) return;
+    MemoryEdit edit = edit_for(facts_, *device_, finding, blocks());
+    if (edit.is_empty()) return;
+    finding.saving_bytes = bytes_saved_by(facts_, *device_, edit, blocks());
+    if (keeps_edits_) finding.memory_edit = std::make_shared<const MemoryEdit>(std::move(edit));
+  }
+
+  std::vector<Finding> find(const std::function<bool(std::string_view)>& is_wanted) const {
+    std::vector<Finding> findings;
+    if (device_ == nullptr) return findings;
+    for (const MemoryRule& rule : all_memory_rules()) {
+      if (!is_wanted(rule.info.id)) continue;
+      for (Finding& finding : rule.find(facts_, *device_)) {
+        finding.rule = rule.info.id;
+        if (keeps_edits_)
+          finding.memory_edit = std::make_shared<const MemoryEdit>(rule.edit(facts_, *device_, finding, blocks()));
+        settle(facts_, finding);
+        findings.push_back(std::move(finding));
+      }
+    }
+    return findings;
+  }
+
+ private:
+  const std::vector<UsedBlock>& blocks() const {
+    return blocks_.get([&] { return used_blocks(facts_.trace, device_->peak.device, facts_.phases); });
+  }
+
+  const Facts& facts_;
+  bool keeps_edits_;
+  const DeviceCauses* device_ = nullptr;
+  OnDemand<std::vector<UsedBlock>> blocks_;
+};
 
 }  // namespace
 
@@ -104,7 +130,9 @@ Nanoseconds most_saved_by(const Facts& facts, const std::vector<EventId>& events
   return std::clamp<Nanoseconds>(facts.saved_by(edit), 0, facts.step);
 }
 
-std::vector<Finding> all_findings(const Facts& facts, const std::vector<std::string>& rules, Nanoseconds least) {
+std::vector<Finding> all_findings(const Facts& facts, const std::vector<std::string>& rules, Nanoseconds least,
+                                  bool keeps_memory_edits) {
+  const MemoryFindings memory(facts, keeps_memory_edits);
   const auto is_wanted = [&](std::string_view rule) {
     return rules.empty() || std::ranges::find(rules, rule) != rules.end();
   };
@@ -113,13 +141,14 @@ std::vector<Finding> all_findings(const Facts& facts, const std::vector<std::str
     if (!is_wanted(rule.info.id)) continue;
     for (Finding& finding : rule.find(facts)) {
       if (finding.rule.empty()) finding.rule = rule.info.id;
+      if (rule.info.is_about_memory) memory.complete(finding);
       const bool promised_time = is_about_time(finding);
       settle(facts, finding);
       // What its events cannot pay at all is no finding about memory instead.
       if (!promised_time || is_about_time(finding)) findings.push_back(std::move(finding));
     }
   }
-  std::ranges::move(memory_findings(facts, is_wanted), std::back_inserter(findings));
+  std::ranges::move(memory.find(is_wanted), std::back_inserter(findings));
   return ranked(std::move(findings), least);
 }
 

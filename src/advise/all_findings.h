@@ -14,7 +14,9 @@
 namespace telltale {
 
 // Of the rules named, or of all when none is; without those about time that save less than `least`.
-std::vector<Finding> all_findings(const Facts& facts, const std::vector<std::string>& rules, Nanoseconds least);
+// `keeps_memory_edits`: for Finding::memory_edit.
+std::vector<Finding> all_findings(const Facts& facts, const std::vector<std::string>& rules, Nanoseconds least,
+                                  bool keeps_memory_edits = false);
 
 // The most that a change to these events can save: what a step takes less when each is gone, a call with all that it
 // contains and launches, and nothing in them waits. `events` ascend.

@@ -251,7 +251,7 @@ std::vector<Finding> found(const Facts& facts, const DiagnosisOptions& options) 
   const bool serves = facts.diagnosis.requests.has_value();
   const auto least = static_cast<Nanoseconds>(options.least_saving_percent / 100 * static_cast<double>(facts.step));
   const std::string& device = facts.diagnosis.device_word;
-  std::vector<Finding> findings = all_findings(facts, options.rules, least);
+  std::vector<Finding> findings = all_findings(facts, options.rules, least, options.keeps_memory_edits);
   for (Finding& finding : findings) {
     fill_percents(finding.saving, facts.diagnosis.unobserved_ns);
     for (std::string* text : {&finding.title, &finding.explanation, &finding.fix.text})

@@ -121,6 +121,7 @@ struct DiagnosisOptions {
   double least_saving_percent = 1;  // findings about time below it are left out
   EnergyPrices prices;              // for Diagnosis::cost
   bool wants_memory = false;        // for Diagnosis::memory_causes, however much memory is left
+  bool keeps_memory_edits = false;  // for Finding::memory_edit
   bool keeps_fixes = false;         // for Diagnosis::fixes, which needs the trace; they take memory
 };
 

@@ -39,19 +39,18 @@ bool is_one_change(std::string_view fix, std::string_view other) {
   return fix == other || (compiles(fix) && compiles(other));
 }
 
-double bytes_for_time(const Finding& finding) {
-  constexpr Nanoseconds kNothing = 1'000'000;  // less costs nothing that anybody would notice
+double bytes_for_time(const Finding& finding, Nanoseconds least) {
   return static_cast<double>(finding.saving_bytes) /
-         static_cast<double>(std::max(finding.cost.value_or(kNothing), kNothing));
+         static_cast<double>(std::max({finding.cost.value_or(0), least, Nanoseconds{1}}));
 }
 
 std::vector<Finding> ranked(std::vector<Finding> findings, Nanoseconds least) {
   std::erase_if(findings,
                 [&](const Finding& finding) { return is_about_time(finding) && finding.saving.likely < least; });
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+  std::stable_sort(findings.begin(), findings.end(), [least](const Finding& a, const Finding& b) {
     if (is_about_time(a) || is_about_time(b))
       return std::max<Nanoseconds>(a.saving.likely, 0) > std::max<Nanoseconds>(b.saving.likely, 0);
-    return bytes_for_time(a) > bytes_for_time(b);
+    return bytes_for_time(a, least) > bytes_for_time(b, least);
   });
   std::vector<Finding> kept;
   for (Finding& finding : findings) {

@@ -17,6 +17,8 @@
 
 namespace telltale {
 
+struct MemoryEdit;
+
 // Per step of the unobserved program. All zero: the finding costs no time, but memory or trust.
 struct Saving {
   Nanoseconds low = 0, likely = 0, high = 0;
@@ -106,6 +108,9 @@ struct Finding {
   std::vector<EventId> reach;
   // What the fix does to the steps, where it saves time and somebody wants to try fixes together; else null.
   std::shared_ptr<const KeptEdit> edit;
+  // What the fix does to the blocks of the fullest device, where it frees memory and somebody wants to try it; else
+  // null.
+  std::shared_ptr<const MemoryEdit> memory_edit;
   std::optional<SourceLine> source;
   Fix fix;
   std::vector<FindingPart> parts;          // what other rules found that the same change mends, by falling saving
@@ -114,8 +119,9 @@ struct Finding {
   static constexpr std::size_t kMaxEvidence = 8;
 };
 
-// How many bytes a fix frees for what it costs: one that costs nothing frees all it does.
-double bytes_for_time(const Finding& finding);
+// How many bytes a fix frees for what it costs, in bytes a nanosecond. What costs less than `least` costs nothing that
+// anybody would notice: savings below that are not told either. What a fix costs that nobody knows counts as nothing.
+double bytes_for_time(const Finding& finding, Nanoseconds least);
 
 // Or about memory, or trust.
 inline bool is_about_time(const Finding& finding) { return finding.saving.likely > 0; }

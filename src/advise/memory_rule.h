@@ -15,17 +15,22 @@
 #include "advise/finding.h"
 #include "advise/rule_info.h"
 #include "memory/memory_causes.h"
+#include "memory/memory_edit.h"
 
 namespace telltale {
 
 // What they propose beside kFixIds.
-inline constexpr auto kMemoryFixIds = std::to_array<std::string_view>(
-    {"checkpoint", "smaller_optimizer_state", "shard_optimizer", "free_gradients", "accumulate", "allocator_settings"});
+inline constexpr auto kMemoryFixIds =
+    std::to_array<std::string_view>({"checkpoint", "smaller_optimizer_state", "shard_optimizer", "free_gradients",
+                                     "accumulate", "allocator_settings", "offload"});
 
 struct MemoryRule {
   RuleInfo info;
   // `device` is the one with the largest peak. A finding's saving_bytes is what that peak loses.
   std::vector<Finding> (*find)(const Facts& facts, const DeviceCauses& device);
+  // What the fix of one of these findings does to `blocks`, all that the device ever had, and not only at the peak.
+  MemoryEdit (*edit)(const Facts& facts, const DeviceCauses& device, const Finding& finding,
+                     std::span<const UsedBlock> blocks);
 };
 
 // One function a file in memory_rules/. Its id is its name, and need not be filled in.

@@ -116,6 +116,8 @@ class Uses {
     for (Made& made : all_) made.part = part_of(made);
     find_starts();
     find_workspaces_of_products();
+    for (const AllocatorEvent& event : trace.allocator_events)
+      if (event.device == device && event.action == AllocatorAction::kOutOfMemory) ran_out_ = event.time;
   }
 
   std::vector<UsedBlock> decided() {
@@ -309,6 +311,9 @@ class Uses {
       case StackPart::kForward: {
         const Nanoseconds backward = next(backward_, made_at);
         if (backward != kNever && block.freed > backward) return MemoryUse::kActivations;
+        // Where memory ran out in the forward pass, nothing ran backward any more.
+        if (backward == kNever && ran_out_ && block.lives_at(*ran_out_) && may_run_backward(block))
+          return MemoryUse::kActivations;
         return block.freed == kNever ? MemoryUse::kOther : MemoryUse::kTemporaries;
       }
       case StackPart::kData:
@@ -316,6 +321,15 @@ class Uses {
       default:
         return made.category == MemoryCategory::kInput ? MemoryUse::kInputs : MemoryUse::kOther;
     }
+  }
+
+  // Whether the program has run backward before, or autograd has numbered the operator, as it does where it keeps what
+  // it needs for that.
+  bool may_run_backward(const UsedBlock& block) const {
+    if (!backward_.empty()) return true;
+    const EventId op = block.event == kNoEvent ? kNoEvent : trace_.operator_at(block.event);
+    const OperatorInfo* const info = op == kNoEvent ? nullptr : trace_.operators.find(op);
+    return info != nullptr && info->sequence != OperatorInfo::kNoSequence;
   }
 
   // Made before anything is computed, and never freed.
@@ -335,6 +349,7 @@ class Uses {
   std::vector<Made> all_;
   std::vector<Nanoseconds> forward_, backward_, optimizer_;  // when they begin, ascending
   Nanoseconds last_ = INT64_MIN;                             // of these
+  std::optional<Nanoseconds> ran_out_;                       // when memory did, the last time
 };
 
 struct UseNames {

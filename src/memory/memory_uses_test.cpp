@@ -56,6 +56,20 @@ TEST(MemoryUses, follow_from_the_phase_that_makes_a_block_and_the_one_that_still
   for (const auto& [address, block] : blocks) EXPECT_FALSE(block.is_noted) << address;
 }
 
+TEST(MemoryUses, what_the_forward_pass_has_made_when_memory_runs_out_is_kept_for_backward) {
+  TrainingSketch training;
+  // In the second step's forward pass: one block is there when memory runs out, one is freed before.
+  training.sketch.allocate(training.thread, 1110, 64, 0, 7);
+  training.sketch.allocate(training.thread, 1120, 32, 0, 8);
+  training.sketch.allocate(training.thread, 1130, -32, 0, 8);
+  training.sketch.allocate(training.thread, 1290, -64, 0, 7);
+  Trace trace = training.built();
+  EXPECT_EQ(name_of(blocks_of(trace).at(7).use), "temporaries");
+  trace.allocator_events.push_back({.time = 1190, .bytes = 64, .action = AllocatorAction::kOutOfMemory});
+  EXPECT_EQ(name_of(blocks_of(trace).at(7).use), "activations");
+  EXPECT_EQ(name_of(blocks_of(trace).at(8).use), "temporaries");
+}
+
 TEST(MemoryUses, a_block_that_stays_but_has_no_gradient_of_its_size_is_no_parameter) {
   TrainingSketch training;
   training.sketch.allocate(training.thread, 6, 123, 0, 7);

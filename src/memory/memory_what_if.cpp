@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
+#include "analysis/memory_summary.h"
 #include "base/amounts.h"
+#include "memory/memory_peak.h"
 #include "memory/stack_words.h"
 
 namespace telltale {
@@ -30,9 +33,11 @@ class Question {
   Question(const Trace& trace, DeviceId device, const MemoryWhatIfChanges& changes)
       : trace_(trace), changes_(changes), requests_(allocator_requests(trace, device)) {
     settings_ = changes.settings.value_or(requests_.start.settings());
+    if (const auto fixed = parse_allocator_settings(changes.edit.settings, settings_)) settings_ = *fixed;
     for (const Device& each : trace.devices)
       if (each.id == device && each.memory_bytes) device_bytes_ = *each.memory_bytes;
     if (device_bytes_ > 0) outside_ = outside_bytes(trace, device, device_bytes_);
+    if (!changes.edit.blocks.empty()) edit_ = simulated_edit(trace, requests_, changes.edit);
   }
 
   MemoryWhatIf answer(const Trace* other) {
@@ -81,7 +86,13 @@ class Question {
     SimulationOptions options{.settings = settings_, .limits = limits()};
     std::vector<double> scale;
     if (factor != 1) scale = scale_of(is_least ? scaling_.least : scaling_.most, factor);
+    if (scale.empty())
+      scale = edit_.scale;
+    else if (!edit_.scale.empty())
+      std::ranges::transform(scale, edit_.scale, scale.begin(), std::multiplies{});
     options.scale = scale;
+    options.absences = edit_.absences;
+    options.empties_cache = !changes_.edit.keeps_cache;
     SimulatedRun result = simulate(requests_, options);
     run_starts_as_recorded_ = run_starts_as_recorded_ && result.starts_as_recorded;
     return result;
@@ -137,10 +148,25 @@ class Question {
   AllocatorRequests requests_;
   AllocatorSettings settings_;
   BatchScaling scaling_;
+  SimulatedEdit edit_;
   std::int64_t device_bytes_ = 0;
   std::int64_t outside_ = 0;
   bool run_starts_as_recorded_ = true;
 };
+
+// Where the blocks stop fitting; nothing where they never do.
+std::optional<WhatIfFailure> failure_of(const Trace& trace, std::span<const UsedBlock> blocks, const EditedPeak& peak,
+                                        std::int64_t unused) {
+  if (!peak.first_over) return {};
+  const UsedBlock& block = blocks[*peak.first_over];
+  WhatIfFailure failure{.source = line_of(trace, block),
+                        .requested = block.bytes,
+                        .allocated = peak.allocated_before_first_over,
+                        .reserved = peak.allocated_before_first_over + unused};
+  if (block.event != kNoEvent) failure.made_by = trace.name(maker_of(trace, block.event));
+  if (block.allocated != UsedBlock::kBeforeTheTrace) failure.time = block.allocated;
+  return failure;
+}
 
 }  // namespace
 
@@ -152,6 +178,31 @@ MemoryWhatIf::Verdict MemoryWhatIf::verdict() const {
 MemoryWhatIf memory_what_if(const Trace& trace, DeviceId device, const MemoryWhatIfChanges& changes,
                             const Trace* other) {
   return Question(trace, device, changes).answer(other);
+}
+
+MemoryWhatIf walked_what_if(const Trace& trace, const DeviceMemory& device, std::span<const UsedBlock> blocks,
+                            const MemoryWhatIfChanges& changes) {
+  MemoryWhatIf answer{.device = device.device, .is_simulated = false};
+  answer.capacity = changes.capacity;
+  const std::int64_t limit = changes.capacity.value_or(INT64_MAX);
+  // What is allocated and no block accounts for was there before.
+  const std::int64_t others = std::max<std::int64_t>(0, device.peak.allocated - edited_peak(blocks, {}).allocated);
+  answer.before = {.peak_allocated = device.peak.allocated};
+  std::int64_t unused = 0;
+  if (device.peak_reserved > 0) {
+    answer.before.peak_reserved = device.peak_reserved;
+    unused = std::max<std::int64_t>(0, device.peak_reserved - device.peak.allocated);
+  }
+  const auto end_of_range = [&](std::int64_t beyond) {
+    const EditedPeak peak = edited_peak(blocks, changes.edit, others, limit - beyond);
+    WhatIfMemory memory{.peak_allocated = peak.allocated};
+    if (device.peak_reserved > 0) memory.peak_reserved = peak.allocated + beyond;
+    memory.failure = failure_of(trace, blocks, peak, beyond);
+    return memory;
+  };
+  answer.low = end_of_range(0);
+  answer.high = end_of_range(unused);
+  return answer;
 }
 
 }  // namespace telltale

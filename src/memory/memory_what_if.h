@@ -1,16 +1,19 @@
-// What a recorded program's memory would be under other allocator settings, with another batch or on another device:
-// its peaks, whether it fits, where it fails first, and the largest batch that fits.
+// What a recorded program's memory would be under other allocator settings, with another batch, on another device or
+// with fixes made: its peaks, whether it fits, where it fails first, and the largest batch that fits.
 //
 // Pure and thread-safe; a simulation for each end of a range, and some twenty for the largest batch.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "analysis/memory_map.h"
 #include "analysis/source_line.h"
 #include "memory/batch_scaling.h"
+#include "memory/memory_edit.h"
 #include "memory/simulator/simulation.h"
 #include "trace/trace.h"
 
@@ -21,6 +24,12 @@ struct MemoryWhatIfChanges {
   std::optional<double> batch_factor;
   std::optional<AllocatorSettings> settings;  // all of them, the recorded ones where they do not change
   bool wants_largest_batch = false;           // needs a capacity
+  MemoryEdit edit;                            // what fixes do
+};
+
+// A finding whose fix is taken as made.
+struct WithoutFinding {
+  std::string rule, title, fix_id;
 };
 
 struct WhatIfFailure {
@@ -33,17 +42,20 @@ struct WhatIfFailure {
 
 // One end of the range.
 struct WhatIfMemory {
-  std::int64_t peak_allocated = 0, peak_reserved = 0;  // where it fails: until then
-  std::int64_t retries = 0;                            // how often the allocator had to empty its cache
+  std::int64_t peak_allocated = 0;            // where it fails: until then, likewise below
+  std::optional<std::int64_t> peak_reserved;  // nothing: there is no allocator that reserves any, or it is not known
+  std::int64_t retries = 0;                   // how often the allocator had to empty its cache
   std::optional<WhatIfFailure> failure;
 };
 
 struct MemoryWhatIf {
   std::string path;
   DeviceId device = 0;
-  SimulationCheck check;
-  WhatIfMemory before;     // under the recorded settings, without a limit
-  WhatIfMemory low, high;  // with the changes; the same but for batches whose growth is not sure
+  std::vector<WithoutFinding> without;
+  bool is_simulated = true;  // else allocations are added up: see walked_what_if()
+  SimulationCheck check;     // where it is simulated
+  WhatIfMemory before;       // under the recorded settings, without a limit
+  WhatIfMemory low, high;    // with the changes; the same but where something is not sure
   std::optional<std::int64_t> capacity;
   std::int64_t outside_bytes = 0;  // of the capacity, what PyTorch could not have in the recording
   std::optional<double> batch_factor;
@@ -60,5 +72,11 @@ struct MemoryWhatIf {
 // `other`: a recording of the same program with another batch size, or null.
 MemoryWhatIf memory_what_if(const Trace& trace, DeviceId device, const MemoryWhatIfChanges& changes,
                             const Trace* other = nullptr);
+
+// The same without the allocator's log: the recorded blocks of a device, added up with the edit. What the allocator
+// reserves is a range: at the low end no more than blocks take, at the high end as much beyond that as was recorded.
+// Of the changes, capacity and edit count.
+MemoryWhatIf walked_what_if(const Trace& trace, const DeviceMemory& device, std::span<const UsedBlock> blocks,
+                            const MemoryWhatIfChanges& changes);
 
 }  // namespace telltale

@@ -9,6 +9,7 @@ namespace telltale {
 namespace {
 
 constexpr double kLeastShareOfReserved = 0.05;
+constexpr std::string_view kVariable = "PYTORCH_CUDA_ALLOC_CONF=";
 
 Fix fix_for(const SettingEffect& effect) {
   if (effect.change.contains("empty_cache"))
@@ -17,8 +18,7 @@ Fix fix_for(const SettingEffect& effect) {
             "less well.",
             "- torch.cuda.empty_cache()"};
   return {effect.change.starts_with("expandable_segments") ? "expandable_segments" : "allocator_settings",
-          "Set it in the environment, before the program touches the device.",
-          fmt::format("PYTORCH_CUDA_ALLOC_CONF={}", effect.change)};
+          "Set it in the environment, before the program touches the device.", std::string(kVariable) + effect.change};
 }
 
 std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
@@ -45,6 +45,16 @@ std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
   return {finding};
 }
 
+// The settings stand in the code of the fix.
+MemoryEdit edit(const Facts&, const DeviceCauses&, const Finding& finding, std::span<const UsedBlock>) {
+  MemoryEdit edit;
+  if (finding.fix.id == "keep_cache")
+    edit.keeps_cache = true;
+  else
+    edit.settings = finding.fix.code.substr(kVariable.size());
+  return edit;
+}
+
 }  // namespace
 
 MemoryRule memory_rules::allocator_settings() {
@@ -59,7 +69,8 @@ MemoryRule memory_rules::allocator_settings() {
                  "best of the others.",
        .held = "Not compared with measurements yet.",
        .fixes = {"expandable_segments", "keep_cache", "allocator_settings"}},
-      find};
+      find,
+      edit};
 }
 
 }  // namespace telltale

@@ -1,6 +1,9 @@
 // Gradients of the step before that are still there while the forward pass fills the memory.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "advise/memory_rule.h"
 #include "base/amounts.h"
 
@@ -24,6 +27,40 @@ std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
   return {finding};
 }
 
+// From the end of the optimizer's step until the backward pass makes them anew.
+MemoryEdit edit(const Facts& facts, const DeviceCauses&, const Finding&, std::span<const UsedBlock> blocks) {
+  const Events& events = facts.trace.events;
+  struct Part {
+    Interval span;
+    bool is_optimizer;
+  };
+  std::vector<Part> parts;
+  for (EventId event = 0; event < events.size(); ++event) {
+    const Phase phase = facts.phases[event];
+    if (is_on_device(events.kind[event]) || (phase != Phase::kOptimizer && phase != Phase::kBackward)) continue;
+    if (events.parent[event] != kNoEvent && facts.phases[events.parent[event]] == phase) continue;
+    parts.push_back({{events.start[event], events.end(event)}, phase == Phase::kOptimizer});
+  }
+  std::ranges::sort(parts, {}, [](const Part& part) { return part.span.begin; });
+  std::vector<Absence> absences;
+  std::optional<Nanoseconds> used;  // by the optimizer
+  for (const Part& part : parts) {
+    if (part.is_optimizer) {
+      used = std::max(used.value_or(part.span.end), part.span.end);
+    } else if (used) {
+      absences.push_back({*used, part.span.begin});
+      used.reset();
+    }
+  }
+  if (used) absences.push_back({*used});
+  MemoryEdit edit;
+  for (const UsedBlock& block : blocks) {
+    if (block.use != MemoryUse::kGradients) continue;
+    for (const Absence& absence : absences) edit.send_away(block, absence);
+  }
+  return edit;
+}
+
 }  // namespace
 
 MemoryRule memory_rules::kept_gradients() {
@@ -34,7 +71,8 @@ MemoryRule memory_rules::kept_gradients() {
                      "more. It costs no time.",
            .held = "Not compared with measurements yet.",
            .fixes = {"free_gradients"}},
-          find};
+          find,
+          edit};
 }
 
 }  // namespace telltale

@@ -7,8 +7,16 @@
 namespace telltale {
 namespace {
 
-// Two moments of 32 bits become two of 8, with a scale for each block of 256 numbers or so.
-constexpr double kFreedByEightBits = 0.74;
+// As bitsandbytes and torchao do it: a number of 32 bits becomes one of 8, with a scale of 32 bits for each block of
+// 256; tensors of fewer than 4,096 numbers stay as they are.
+constexpr std::int64_t kNumbersPerScale = 256, kLeastNumbers = 4096, kWideBytes = 4;
+constexpr double kLeftInEightBits =
+    static_cast<double>(kNumbersPerScale + kWideBytes) / static_cast<double>(kNumbersPerScale * kWideBytes);
+
+bool is_state(const UsedBlock& block) { return block.use == MemoryUse::kOptimizerState; }
+bool may_be_narrow(const UsedBlock& block) { return is_state(block) && block.bytes >= kLeastNumbers * kWideBytes; }
+
+std::int64_t ranks_of(const Trace& trace) { return trace.distributed ? trace.distributed->world_size.value_or(1) : 1; }
 
 Finding about(const DeviceCauses& device, std::int64_t state, std::int64_t freed) {
   Finding finding;
@@ -24,7 +32,7 @@ Finding about(const DeviceCauses& device, std::int64_t state, std::int64_t freed
 std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
   const std::int64_t state = bytes_for(device, MemoryUse::kOptimizerState);
   std::vector<Finding> findings;
-  const std::int64_t ranks = facts.trace.distributed ? facts.trace.distributed->world_size.value_or(1) : 1;
+  const std::int64_t ranks = ranks_of(facts.trace);
   if (const std::int64_t freed = ranks < 2 ? 0 : state - state / ranks; is_worth_freeing(device, freed)) {
     Finding finding = about(device, state, freed);
     finding.title = "Every rank keeps the whole state of the optimizer";
@@ -36,7 +44,9 @@ std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
                    "optimizer_class=torch.optim.AdamW)"};
     findings.push_back(std::move(finding));
   }
-  const auto freed = static_cast<std::int64_t>(kFreedByEightBits * static_cast<double>(state));
+  std::int64_t wide = 0;
+  for (const UsedBlock& block : device.at_peak) wide += may_be_narrow(block) ? block.bytes : 0;
+  const std::int64_t freed = wide - static_cast<std::int64_t>(kLeftInEightBits * static_cast<double>(wide));
   if (device.peak.device != kHost && is_worth_freeing(device, freed)) {
     Finding finding = about(device, state, freed);
     finding.title = "The optimizer keeps its state in 32 bits";
@@ -51,6 +61,15 @@ std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
   return findings;
 }
 
+MemoryEdit edit(const Facts& facts, const DeviceCauses&, const Finding& finding, std::span<const UsedBlock> blocks) {
+  const bool is_sharded = finding.fix.id == "shard_optimizer";
+  const double left = is_sharded ? 1 / static_cast<double>(ranks_of(facts.trace)) : kLeftInEightBits;
+  MemoryEdit edit;
+  for (const UsedBlock& block : blocks)
+    if (is_sharded ? is_state(block) : may_be_narrow(block)) edit.scale(block, left);
+  return edit;
+}
+
 }  // namespace
 
 MemoryRule memory_rules::optimizer_memory() {
@@ -58,12 +77,14 @@ MemoryRule memory_rules::optimizer_memory() {
            .looks_for = "State of the optimizer that stands at the peak.",
            .needs = "Memory events from the first step on, or notes of the program's tensors; the number of ranks for "
                     "sharding.",
-           .saving = fmt::format("Bytes: {:.0f} % of it in 8 bits, which takes 8 bits for 32 and scales; sharded, all "
-                                 "but the share of one rank.",
-                                 100 * kFreedByEightBits),
+           .saving = fmt::format("Bytes: {:.1f} % of tensors of {} KiB or more in 8 bits, which takes 8 bits for 32 "
+                                 "and a scale of 32 for each {} numbers, as bitsandbytes and torchao do it; sharded, "
+                                 "all but the share of one rank. That the state is in 32 bits is assumed.",
+                                 100 * (1 - kLeftInEightBits), kLeastNumbers * kWideBytes / 1024, kNumbersPerScale),
            .held = "Not compared with measurements yet.",
            .fixes = {"shard_optimizer", "smaller_optimizer_state"}},
-          find};
+          find,
+          edit};
 }
 
 }  // namespace telltale

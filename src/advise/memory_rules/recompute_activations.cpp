@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -100,14 +101,69 @@ Finding found(const Facts& facts, const Candidate& candidate) {
 }
 
 std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+  const Nanoseconds least = facts.step / 100;  // as `telltale analyze` takes it
   std::optional<Finding> best;
   for (const Candidate& candidate : candidates_of(facts, device)) {
     if (!is_worth_freeing(device, candidate.freed())) continue;
     Finding finding = found(facts, candidate);
-    if (!best || bytes_for_time(finding) > bytes_for_time(*best)) best = std::move(finding);
+    if (!best || bytes_for_time(finding, least) > bytes_for_time(*best, least)) best = std::move(finding);
   }
   if (!best) return {};
   return {*best};
+}
+
+// One call of the module: what it keeps for the backward pass, all that it ever did.
+struct CallBlocks {
+  std::vector<const UsedBlock*> blocks;
+  Nanoseconds first_freed = UsedBlock::kNever, last_freed = INT64_MIN;
+};
+
+// When the backward pass begins, ascending.
+std::vector<Nanoseconds> starts_of_backward(const Facts& facts) {
+  const Events& events = facts.trace.events;
+  std::vector<Nanoseconds> starts;
+  for (EventId event = 0; event < events.size(); ++event)
+    if (facts.phases[event] == Phase::kBackward && !is_on_device(events.kind[event]))
+      starts.push_back(events.start[event]);
+  std::ranges::sort(starts);
+  return starts;
+}
+
+// What a call keeps goes when it ends, but for its output, and comes back when the backward pass is done with the call
+// behind it, or begins.
+MemoryEdit edit(const Facts& facts, const DeviceCauses&, const Finding& finding, std::span<const UsedBlock> blocks) {
+  constexpr int kMostLooks = 1000;
+  const Events& events = facts.trace.events;
+  const std::string_view module = class_of(facts.trace.name(finding.evidence.front()));
+  std::map<EventId, CallBlocks> calls;
+  for (const UsedBlock& block : blocks) {
+    if (block.use != MemoryUse::kActivations) continue;
+    EventId outermost = kNoEvent;
+    EventId at = block.event;
+    for (int looks = 0; at != kNoEvent && looks < kMostLooks; ++looks, at = events.parent[at])
+      if (events.kind[at] == Kind::kModule && class_of(facts.trace.name(at)) == module) outermost = at;
+    if (outermost == kNoEvent) continue;
+    CallBlocks& call = calls[outermost];
+    call.blocks.push_back(&block);
+    call.first_freed = std::min(call.first_freed, block.freed);
+    call.last_freed = std::max(call.last_freed, block.freed);
+  }
+  std::vector<Nanoseconds> done;
+  for (const auto& [event, call] : calls) done.push_back(call.last_freed);
+  std::ranges::sort(done);
+  const std::vector<Nanoseconds> starts = starts_of_backward(facts);
+  MemoryEdit edit;
+  for (auto& [event, call] : calls) {
+    const Nanoseconds from = events.end(event);
+    const auto start = std::ranges::upper_bound(starts, from);
+    Nanoseconds until = start == starts.end() ? UsedBlock::kNever : *start;
+    const auto behind = std::ranges::lower_bound(done, call.first_freed);
+    if (behind != done.begin() && *std::prev(behind) > from) until = std::max(until, *std::prev(behind));
+    const auto last = std::ranges::max_element(call.blocks, {}, [](const UsedBlock* each) { return each->allocated; });
+    for (const UsedBlock* const block : call.blocks)
+      if (block != *last) edit.send_away(*block, {from, until});
+  }
+  return edit;
 }
 
 }  // namespace
@@ -122,7 +178,8 @@ MemoryRule memory_rules::recompute_activations() {
                      "which the forward pass of these modules takes twice as long.",
            .held = "Not compared with measurements yet.",
            .fixes = {"checkpoint"}},
-          find};
+          find,
+          edit};
 }
 
 }  // namespace telltale

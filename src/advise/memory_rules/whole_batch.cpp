@@ -7,6 +7,10 @@
 namespace telltale {
 namespace {
 
+bool is_of_batch(const UsedBlock& block) {
+  return block.use == MemoryUse::kActivations || block.use == MemoryUse::kInputs;
+}
+
 std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
   const std::int64_t of_batch = bytes_for(device, MemoryUse::kActivations) + bytes_for(device, MemoryUse::kInputs);
   Finding finding;
@@ -24,6 +28,13 @@ std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
   return {finding};
 }
 
+MemoryEdit edit(const Facts&, const DeviceCauses&, const Finding&, std::span<const UsedBlock> blocks) {
+  MemoryEdit edit;
+  for (const UsedBlock& block : blocks)
+    if (is_of_batch(block)) edit.scale(block, 0.5);
+  return edit;
+}
+
 }  // namespace
 
 MemoryRule memory_rules::whole_batch() {
@@ -34,7 +45,8 @@ MemoryRule memory_rules::whole_batch() {
                      "batch, which the trace does not tell.",
            .held = "Not compared with measurements yet.",
            .fixes = {"accumulate"}},
-          find};
+          find,
+          edit};
 }
 
 }  // namespace telltale

@@ -1,7 +1,7 @@
 // Logits of all tokens at once: tokens × vocabulary numbers, several times over.
 #include <fmt/format.h>
 
-#include <set>
+#include <algorithm>
 
 #include "advise/memory_rule.h"
 #include "analysis/memory_summary.h"
@@ -23,22 +23,28 @@ bool is_of_loss(const Trace& trace, EventId event) {
   return false;
 }
 
+// The largest block of the loss at the peak; 0 where there is none. Blocks come by falling size.
+std::int64_t largest_of_loss(const Trace& trace, const DeviceCauses& device) {
+  const auto found =
+      std::ranges::find_if(device.at_peak, [&](const UsedBlock& block) { return is_of_loss(trace, block.event); });
+  return found == device.at_peak.end() ? 0 : found->bytes;
+}
+
+// The logits that the loss got have its size, or half of it where they were made wider first.
+bool is_logits(const UsedBlock& block, std::int64_t largest) {
+  const bool is_made_in_step = block.use == MemoryUse::kActivations || block.use == MemoryUse::kTemporaries;
+  return is_made_in_step && (block.bytes == largest || 2 * block.bytes == largest);
+}
+
 std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
-  std::set<std::int64_t> sizes;
+  const std::int64_t largest = largest_of_loss(facts.trace, device);
+  if (largest == 0) return {};
   Finding finding;
-  std::int64_t largest = 0;
-  for (const UsedBlock& block : device.at_peak) {
-    if (!is_of_loss(facts.trace, block.event)) continue;
-    if (block.bytes >= largest) sizes = {block.bytes};  // blocks come by falling size
-    largest = std::max(largest, block.bytes);
-    finding.evidence.push_back(maker_of(facts.trace, block.event));
-  }
-  if (finding.evidence.empty()) return {};
-  // The logits that the loss got have its size, or half of it where they were made wider first.
+  for (const UsedBlock& block : device.at_peak)
+    if (is_of_loss(facts.trace, block.event)) finding.evidence.push_back(maker_of(facts.trace, block.event));
   std::int64_t all = 0, blocks = 0;
   for (const UsedBlock& block : device.at_peak) {
-    const bool is_made_in_step = block.use == MemoryUse::kActivations || block.use == MemoryUse::kTemporaries;
-    if (!is_made_in_step || (block.bytes != largest && 2 * block.bytes != largest)) continue;
+    if (!is_logits(block, largest)) continue;
     all += block.bytes;
     ++blocks;
   }
@@ -60,6 +66,14 @@ std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
   return {finding};
 }
 
+MemoryEdit edit(const Facts& facts, const DeviceCauses& device, const Finding&, std::span<const UsedBlock> blocks) {
+  const std::int64_t largest = largest_of_loss(facts.trace, device);
+  MemoryEdit edit;
+  for (const UsedBlock& block : blocks)
+    if (is_logits(block, largest)) edit.scale(block, 1.0 / kPieces);
+  return edit;
+}
+
 }  // namespace
 
 MemoryRule memory_rules::whole_logits() {
@@ -70,7 +84,8 @@ MemoryRule memory_rules::whole_logits() {
            .saving = fmt::format("Bytes: all of these but one in {}, the piece that is there.", kPieces),
            .held = "Not compared with measurements yet.",
            .fixes = {"chunk"}},
-          find};
+          find,
+          edit};
 }
 
 }  // namespace telltale

@@ -17,15 +17,18 @@ bool is_float32(const Facts& facts, EventId op) {
   return types.contains("\"float\"") && !is_narrow;
 }
 
+bool is_wide(const Facts& facts, const UsedBlock& block) {
+  return block.use == MemoryUse::kActivations && block.event != kNoEvent &&
+         is_float32(facts, maker_of(facts.trace, block.event));
+}
+
 std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
   std::int64_t wide = 0;
   Finding finding;
   for (const UsedBlock& block : device.at_peak) {
-    if (block.use != MemoryUse::kActivations || block.event == kNoEvent) continue;
-    const EventId op = maker_of(facts.trace, block.event);
-    if (!is_float32(facts, op)) continue;
+    if (!is_wide(facts, block)) continue;
     wide += block.bytes;
-    if (finding.evidence.size() < Finding::kMaxEvidence) finding.evidence.push_back(op);
+    if (finding.evidence.size() < Finding::kMaxEvidence) finding.evidence.push_back(maker_of(facts.trace, block.event));
   }
   finding.saving_bytes = wide / 2;
   if (!is_worth_freeing(device, finding.saving_bytes)) return {};
@@ -41,6 +44,13 @@ std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
   return {finding};
 }
 
+MemoryEdit edit(const Facts& facts, const DeviceCauses&, const Finding&, std::span<const UsedBlock> blocks) {
+  MemoryEdit edit;
+  for (const UsedBlock& block : blocks)
+    if (is_wide(facts, block)) edit.scale(block, 0.5);
+  return edit;
+}
+
 }  // namespace
 
 MemoryRule memory_rules::wide_activations() {
@@ -52,7 +62,8 @@ MemoryRule memory_rules::wide_activations() {
                      "the matter of no_mixed_precision.",
            .held = "Not compared with measurements yet.",
            .fixes = {"bf16"}},
-          find};
+          find,
+          edit};
 }
 
 }  // namespace telltale

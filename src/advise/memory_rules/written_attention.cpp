@@ -21,25 +21,44 @@ bool is_beside_softmax(std::string_view op) {
   return std::ranges::find(kNames, op) != std::end(kNames);
 }
 
+bool is_made_in_step(const UsedBlock& block) {
+  return block.event != kNoEvent && (block.use == MemoryUse::kActivations || block.use == MemoryUse::kTemporaries);
+}
+
+// Blocks that hold scores, of those that outputs of a softmax among `blocks` have the size of.
+class Scores {
+ public:
+  Scores(const Trace& trace, std::span<const UsedBlock> blocks) : trace_(trace) {
+    for (const UsedBlock& block : blocks) {
+      if (!is_made_in_step(block)) continue;
+      const EventId op = maker_of(trace, block.event);
+      if (!is_softmax(trace.name(op))) continue;
+      sizes_.insert(block.bytes);
+      outputs_.push_back(op);
+    }
+  }
+
+  const std::vector<EventId>& outputs() const { return outputs_; }  // operators that made those of a softmax
+
+  bool contain(const UsedBlock& block) const {
+    if (!is_made_in_step(block) || !sizes_.contains(block.bytes)) return false;
+    const std::string_view op = trace_.name(maker_of(trace_, block.event));
+    return is_softmax(op) || is_beside_softmax(op);
+  }
+
+ private:
+  const Trace& trace_;
+  std::set<std::int64_t> sizes_;
+  std::vector<EventId> outputs_;
+};
+
 std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
-  const auto is_kept = [](const UsedBlock& block) {
-    return block.event != kNoEvent && (block.use == MemoryUse::kActivations || block.use == MemoryUse::kTemporaries);
-  };
-  std::set<std::int64_t> sizes;
+  const Scores scores(facts.trace, device.at_peak);
+  if (scores.outputs().empty()) return {};
   Finding finding;
-  for (const UsedBlock& block : device.at_peak) {
-    if (!is_kept(block)) continue;
-    const EventId op = maker_of(facts.trace, block.event);
-    if (!is_softmax(facts.trace.name(op))) continue;
-    sizes.insert(block.bytes);
-    finding.evidence.push_back(op);
-  }
-  if (finding.evidence.empty()) return {};
-  for (const UsedBlock& block : device.at_peak) {
-    if (!is_kept(block) || !sizes.contains(block.bytes)) continue;
-    const std::string_view op = facts.trace.name(maker_of(facts.trace, block.event));
-    if (is_softmax(op) || is_beside_softmax(op)) finding.saving_bytes += block.bytes;
-  }
+  finding.evidence = scores.outputs();
+  for (const UsedBlock& block : device.at_peak)
+    if (scores.contain(block)) finding.saving_bytes += block.bytes;
   if (!is_worth_freeing(device, finding.saving_bytes)) return {};
   finding.source = source_line(facts.trace, finding.evidence.front());
   finding.title = "Attention writes its scores to memory";
@@ -55,6 +74,14 @@ std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
   return {finding};
 }
 
+MemoryEdit edit(const Facts& facts, const DeviceCauses& device, const Finding&, std::span<const UsedBlock> blocks) {
+  const Scores scores(facts.trace, device.at_peak);
+  MemoryEdit edit;
+  for (const UsedBlock& block : blocks)
+    if (scores.contain(block)) edit.scale(block, 0);
+  return edit;
+}
+
 }  // namespace
 
 MemoryRule memory_rules::written_attention() {
@@ -65,7 +92,8 @@ MemoryRule memory_rules::written_attention() {
            .saving = "Bytes: all of these. Time is the matter of unfused_attention.",
            .held = "Not compared with measurements yet.",
            .fixes = {"sdpa"}},
-          find};
+          find,
+          edit};
 }
 
 }  // namespace telltale

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/amounts.h"
 
@@ -23,6 +24,11 @@ class Run {
   Run(const AllocatorRequests& requests, const SimulationOptions& options)
       : requests_(requests), options_(options), allocator_(options.settings, options.limits) {
     held_.resize(requests.blocks);
+    if (options.absences.empty()) return;
+    made_.resize(requests.blocks);
+    for (const BlockAbsence& absence : options.absences)
+      if (absence.until != kNoAllocatorEntry) returns_.emplace_back(absence.until, absence.block);
+    std::ranges::sort(returns_);
   }
 
   SimulatedRun run() && {
@@ -30,7 +36,7 @@ class Run {
     note(kNoAllocatorEntry);
     if (options_.keeps_curve) result_.reserved.reserve(requests_.list.size());
     for (const AllocatorRequest& request : requests_.list) {
-      if (!serve(request)) break;
+      if (!change_absences(request.entry) || !serve(request)) break;
       note(request.entry);
       if (options_.keeps_curve) result_.reserved.push_back(allocator_.totals().reserved);
     }
@@ -59,7 +65,13 @@ class Run {
     result_.starts_as_recorded = is_as_recorded;
     if (is_as_recorded) {
       const auto live = allocator_.adopt(before);
-      for (std::size_t i = 0; i < requests_.start_blocks.size(); ++i) held_[i] = live.at(requests_.start_blocks[i]);
+      for (std::size_t i = 0; i < requests_.start_blocks.size(); ++i) {
+        held_[i] = live.at(requests_.start_blocks[i]);
+        if (made_.empty()) continue;
+        const WalkedSegment& segment = *before.segment_at(requests_.start_blocks[i]);
+        const std::int64_t asked = before.block_at(requests_.start_blocks[i])->requested;
+        made_[i] = {std::max<std::int64_t>(asked, 1), segment.stream, segment.pool, true};
+      }
       return true;
     }
     for (std::uint32_t i = 0; i < requests_.start_blocks.size(); ++i) {
@@ -74,10 +86,29 @@ class Run {
 
   bool allocate(std::uint32_t block, std::int64_t wanted, std::uint64_t stream, StringId pool, std::size_t entry) {
     if (wanted == 0) return true;  // scaled away
+    if (!made_.empty()) made_[block] = {.bytes = wanted, .stream = stream, .pool = pool, .is_there = true};
     held_[block] = allocator_.allocate(wanted, stream, pool);
     if (held_[block]) return true;
     result_.failure = SimulatedFailure{entry, wanted, allocator_.totals()};
     return false;
+  }
+
+  // Blocks that are sent away, or come back, before the request of an entry. False: one that comes back does not fit.
+  bool change_absences(std::size_t entry) {
+    for (; next_away_ < options_.absences.size() && options_.absences[next_away_].from <= entry; ++next_away_)
+      allocator_.free(held_[options_.absences[next_away_].block]);
+    for (; next_return_ < returns_.size() && returns_[next_return_].first <= entry; ++next_return_) {
+      const std::uint32_t block = returns_[next_return_].second;
+      const Made& made = made_[block];
+      if (made.is_there && !allocate(block, made.bytes, made.stream, made.pool, entry)) return false;
+      note(entry);
+    }
+    return true;
+  }
+
+  // The program itself has freed it: it does not come back.
+  void end(std::uint32_t block) {
+    if (!made_.empty()) made_[block].is_there = false;
   }
 
   bool serve(const AllocatorRequest& request) {
@@ -94,10 +125,12 @@ class Run {
         }
         return true;
       case Asked::kRequestFree:
+        end(request.block);
         allocator_.request_free(held_[request.block]);
         return true;
       case Asked::kFree:
       case Asked::kCompleteFree:
+        end(request.block);
         allocator_.free(held_[request.block]);
         return true;
       case Asked::kEmptyCache:
@@ -127,7 +160,17 @@ class Run {
   const AllocatorRequests& requests_;
   const SimulationOptions& options_;
   SimulatedAllocator allocator_;
-  std::vector<SimulatedAllocator::Held> held_;  // by block
+  struct Made {
+    std::int64_t bytes = 0;
+    std::uint64_t stream = 0;
+    StringId pool = kEmptyString;
+    bool is_there = false;  // as far as the program knows
+  };
+
+  std::vector<SimulatedAllocator::Held> held_;                  // by block
+  std::vector<Made> made_;                                      // by block, where some go away
+  std::vector<std::pair<std::size_t, std::uint32_t>> returns_;  // entries before which blocks come back, ascending
+  std::size_t next_away_ = 0, next_return_ = 0;
   SimulatedRun result_;
 };
 

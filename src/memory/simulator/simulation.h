@@ -17,12 +17,20 @@
 
 namespace telltale {
 
+// A block that is freed before the request of one entry and made again before that of another, which is
+// kNoAllocatorEntry where it does not come back. Rows of Trace::allocator_events.
+struct BlockAbsence {
+  std::uint32_t block = 0;
+  std::size_t from = 0, until = kNoAllocatorEntry;
+};
+
 struct SimulationOptions {
   AllocatorSettings settings;
   SimulatorLimits limits;
-  std::span<const double> scale = {};   // by block: how many times the bytes that were recorded; empty: as recorded
-  bool empties_cache = true;            // where the program does
-  bool makes_room_as_recorded = false;  // where the recorded allocator did, and not where the limits say
+  std::span<const double> scale = {};  // by block: how many times the bytes that were recorded; empty: as recorded
+  std::span<const BlockAbsence> absences = {};  // by `from`
+  bool empties_cache = true;                    // where the program does
+  bool makes_room_as_recorded = false;          // where the recorded allocator did, and not where the limits say
   bool keeps_curve = false;
 };
 

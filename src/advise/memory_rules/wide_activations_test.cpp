@@ -1,0 +1,49 @@
+#include <gtest/gtest.h>
+
+#include "advise/memory_report.h"
+#include "advise/testing/advise_sketch.h"
+#include "advise/testing/memory_sketch.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::string_view kFloat = R"(["float", "float"])", kBrain = R"(["c10::BFloat16", "c10::BFloat16"])";
+
+// 30 MiB by operators that compute in one type, 10 MiB in another.
+Trace program(std::string_view most, std::string_view rest) {
+  MemorySketch sketch;
+  for (int step = 0; step < 2; ++step) {
+    sketch.begin_step();
+    sketch.keep("aten::mm", 20 * kMebi, most);
+    sketch.keep("aten::mm", 10 * kMebi, most);
+    sketch.keep("aten::mm", 10 * kMebi, rest);
+    sketch.backward();
+    sketch.optimize();
+  }
+  return sketch.build();
+}
+
+std::vector<Finding> found(const Trace& trace) {
+  std::vector<Finding> findings = memory_report(trace).findings;
+  std::erase_if(findings, [](const Finding& finding) { return finding.rule != "wide_activations"; });
+  return findings;
+}
+
+TEST(WideActivationsRule, halves_what_operators_in_float32_keep) {
+  const std::vector<Finding> findings = found(program(kFloat, kBrain));
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].saving_bytes, (20 + 10) * kMebi / 2);
+  EXPECT_EQ(findings[0].fix.id, "bf16");
+}
+
+TEST(WideActivationsRule, is_silent_in_16_bits_and_where_types_were_not_recorded) {
+  EXPECT_TRUE(found(program(kBrain, kBrain)).empty());
+  EXPECT_TRUE(found(program({}, {})).empty());
+}
+
+TEST(WideActivationsRule, counts_no_operator_that_also_reads_16_bits) {
+  EXPECT_TRUE(found(program(R"(["float", "c10::BFloat16"])", kBrain)).empty());
+}
+
+}  // namespace
+}  // namespace telltale
