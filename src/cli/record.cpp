@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "answers/analyze.h"
+#include "answers/out_of_memory.h"
 #include "answers/source.h"
 #include "base/amounts.h"
 #include "base/text_encoding.h"
@@ -98,11 +99,9 @@ void say_if_out_of_memory(const Recorded& recorded) {
   const std::string what = out_of_memory_text(*recorded.trace);
   if (what.empty()) return;
   say(what);
-  const bool can_tell = std::ranges::any_of(all_commands(), [](const Command* each) { return each->name == "memory"; });
-  if (!recorded.trace->recorded.memory)
-    say("what held it was not recorded: use telltale record --memory");
-  else if (can_tell)
-    say(fmt::format("what held it: telltale memory {}", shown(recorded.recordings[recorded.best].path)));
+  if (!recorded.trace->recorded.memory) return say("what held it was not recorded: use telltale record --memory");
+  for (const std::string& line : answers::out_of_memory_diagnosis(*recorded.trace)) say(printable(line));
+  say(fmt::format("what held it: telltale memory {}", shown(recorded.recordings[recorded.best].path)));
 }
 
 void present(const Recorded& recorded, const answers::AnalyzeRequest& request) {

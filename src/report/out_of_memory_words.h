@@ -1,14 +1,23 @@
-// What a recording says of memory that ran out, in words.
+// What a recording says of memory that ran out, in words: for whoever has just read the traceback.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "advise/memory_report.h"
+#include "memory/memory_what_if.h"
 #include "trace/trace.h"
 
 namespace telltale {
 
-// "memory ran out on GPU 0: 2.00 GiB were asked for, and the device had 512 MiB free"; empty when it did not. Where it
-// ran out more than once, the last time counts.
+// "memory ran out on GPU 0: 2.00 GiB were asked for at model.py:12 in Block_3, and the device had 512 MiB free"; empty
+// when it did not. Where it ran out more than once, the last time counts.
 std::string out_of_memory_text(const Trace& trace);
+
+// What held the memory, what would free most, and whether that request fits then: a sentence each, without its full
+// stop. `with_first_fix` is about the first finding that saves memory, with the memory that there is as its capacity.
+std::vector<std::string> out_of_memory_diagnosis(const MemoryReport& report,
+                                                 const std::optional<MemoryWhatIf>& with_first_fix);
 
 }  // namespace telltale

@@ -2,6 +2,7 @@
 counts it."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -85,6 +86,30 @@ resource.setrlimit(resource.RLIMIT_AS, (6 << 30, resource.RLIM_INFINITY))
 kept = []
 for step in range(10_000):
     kept.append(torch.ones(256 << 20, dtype=torch.uint8))
+"""
+
+DEEP = """
+import resource, torch
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(4096))
+    def forward(self, x):
+        return torch.tanh(x * self.weight)
+blocks = torch.nn.ModuleList(Block() for _ in range(24))
+optimizer = torch.optim.SGD(blocks.parameters(), lr=0.1)
+x = torch.ones(64, 4096)
+for step in range(4):
+    if step == 3:
+        taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + (1 << 30), resource.RLIM_INFINITY))
+        x = torch.ones(4096, 4096)
+    y = x
+    for block in blocks:
+        y = block(y)
+    y.sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
 """
 
 
@@ -194,9 +219,9 @@ class OutOfMemory(Case):
         self.assertEqual(done.returncode, 1)
         traceback, _, rest = done.stderr.partition("RuntimeError")
         self.assertIn("Traceback", traceback)
-        self.assertIn("telltale: memory ran out on the host: 256 MiB were asked for\n", rest, done.stderr)
-        commands = subprocess.run([TELLTALE, "--help"], capture_output=True, text=True).stdout
-        self.assertEqual("what held it: telltale memory " in rest, "\n  memory " in commands)
+        self.assertIn("telltale: memory ran out on the host: 256 MiB were asked for at hungry.py:6", rest, done.stderr)
+        self.assertRegex(rest, r"telltale: at most, tensors took \d\.\d\d GiB: \d\.\d\d GiB ")
+        self.assertIn("what held it: telltale memory ", rest)
         trace = telltale.load(str(self.path))
         refused = [row for row in rows(trace.allocator_events) if row["action"] == "out_of_memory"]
         self.assertEqual([(row["device"], row["bytes"]) for row in refused], [(-1, 256 << 20)])
@@ -204,6 +229,32 @@ class OutOfMemory(Case):
         self.assertEqual(about["where"], "host")
         sizes = [row["bytes"] for row in rows(trace.memory) if abs(row["bytes"]) == 256 << 20]
         self.assertGreater(sum(size > 0 for size in sizes), 2)
+
+    def test_comes_with_what_would_free_most(self):
+        # Layers that keep two tensors of 64 MiB each for the backward pass, until 1 GiB is full.
+        script = self.path.with_name("deep.py")
+        script.write_text(DEEP)
+        done = subprocess.run([TELLTALE, "record", "--memory", "-o", str(self.path), "--", sys.executable, str(script)],
+                              capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        rest = done.stderr.partition("RuntimeError")[2]
+        self.assertRegex(rest, r"ran out on the host: 64\.0 MiB were asked for at deep\.py:8 in Block_\d+\n")
+        kept = re.search(r"tensors took .*: (\d+|\d\.\d+) ([MG])iB activations kept for backward", rest)
+        self.assertIsNotNone(kept, rest)
+        # Of the 1 GiB, all that fits, but for the input and what the interpreter takes.
+        self.assertGreater(float(kept[1]) * (1024 if kept[2] == "G" else 1), 512)
+        self.assertRegex(rest, r"telltale: 1\. .*: saves \d")
+
+    def test_is_noted_without_importing_torch(self):
+        text = """
+import sys
+from telltale._capture import out_of_memory
+assert "torch" not in sys.modules
+print(out_of_memory.what_ran_out(MemoryError()), out_of_memory.what_ran_out(ValueError()) or "nothing",
+      "torch" in sys.modules)
+"""
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual((done.stdout, done.stderr), ("host nothing False\n", ""))
 
     def test_leaves_the_programs_own_handler_alone(self):
         text = """

@@ -21,11 +21,13 @@ _HOST_WORDS = ("not enough memory", "can't allocate memory")
 
 
 def what_ran_out(error: BaseException | None) -> str:
-    """"device", "host", or nothing where the error is another one."""
-    import torch
+    """"device", "host", or nothing where the error is another one.
 
-    kinds = [getattr(torch, "OutOfMemoryError", None), getattr(torch.cuda, "OutOfMemoryError", None)]
-    if isinstance(error, tuple(kind for kind in kinds if kind is not None)):
+    Imports nothing: the interpreter may be ending, and a program without torch has no such error.
+    """
+    places = (sys.modules.get("torch"), sys.modules.get("torch.cuda"))
+    kinds = [getattr(place, "OutOfMemoryError", None) for place in places]
+    if isinstance(error, tuple(kind for kind in kinds if isinstance(kind, type))):
         return "device"
     if isinstance(error, MemoryError):
         return "host"
