@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "advise/memory_rule.h"
 #include "analysis/testing/trace_sketch.h"
 #include "answers/analyze.h"
 #include "answers/chosen_steps.h"
@@ -199,7 +200,7 @@ TEST(Explain, tells_of_one_rule_or_of_all) {
   ASSERT_TRUE(one);
   ASSERT_TRUE(all);
   EXPECT_EQ(one->rules.size(), 1U);
-  EXPECT_EQ(all->rules.size(), rule_infos().size());
+  EXPECT_EQ(all->rules.size(), rule_infos().size() + memory_rule_infos().size());
   EXPECT_NE(all->terminal(kStyle).find(one->terminal(kStyle)), std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 #include "answers/explain.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "advise/memory_rule.h"
@@ -19,10 +20,15 @@ std::string ExplainAnswer::terminal(const TextStyle& style) const {
 }
 
 Result<ExplainAnswer> explain(const ExplainRequest& request) {
-  if (request.rule == "all") return ExplainAnswer{rule_infos()};
+  if (request.rule == "all") {
+    ExplainAnswer answer;
+    for (const std::span<const RuleInfo> rules : {rule_infos(), memory_rule_infos()})
+      answer.rules.insert(answer.rules.end(), rules.begin(), rules.end());
+    return answer;
+  }
   const auto rule = rule_named(request.rule);
   if (!rule) return std::unexpected(rule.error());
-  return ExplainAnswer{std::span(*rule, 1)};
+  return ExplainAnswer{{**rule}};
 }
 
 Result<const RuleInfo*> rule_named(const std::string& id) {

@@ -1,8 +1,8 @@
 // What a rule looks for, and how its saving is computed. Needs no trace.
 #pragma once
 
-#include <span>
 #include <string>
+#include <vector>
 
 #include "advise/rule_info.h"
 #include "base/error.h"
@@ -15,7 +15,7 @@ struct ExplainRequest {
 };
 
 struct ExplainAnswer {
-  std::span<const RuleInfo> rules;
+  std::vector<RuleInfo> rules;
 
   std::string markdown() const;
   std::string terminal(const TextStyle& style) const;

@@ -9,6 +9,13 @@
 
 namespace telltale::answers {
 
+std::string no_memory_words(const Trace& trace) {
+  if (trace.anomalies.count(Anomaly::kTruncated) > 0)
+    return "it is cut off, and ends before its memory events: was the disk full, or the program ended while it wrote?";
+  return "it has no memory events: record with telltale record --memory, with profile_memory=True in torch.profiler, "
+         "or take a snapshot after torch.cuda.memory._record_memory_history()";
+}
+
 std::string HeldMemoryAnswer::json() const { return to_json(report, *trace); }
 
 std::string HeldMemoryAnswer::markdown() const { return memory_markdown(report, *trace); }
@@ -30,11 +37,7 @@ Result<HeldMemoryAnswer> held_memory(const HeldMemoryRequest& request) {
   }
   const auto source = load(request.source);
   if (!source) return std::unexpected(source.error());
-  if (!has_memory(*source->trace))
-    return failure(
-        "it has no memory events: record with telltale record --memory, with profile_memory=True in torch.profiler, or "
-        "take a snapshot after torch.cuda.memory._record_memory_history()",
-        source->path);
+  if (!has_memory(*source->trace)) return failure(no_memory_words(*source->trace), source->path);
   source->tell("Analyzing");
   HeldMemoryAnswer answer{memory_report(*source->trace), source->trace};
   answer.report.path = source->path;

@@ -14,6 +14,9 @@
 
 namespace telltale::answers {
 
+// Why a trace without memory events has no answer, and what to do.
+std::string no_memory_words(const Trace& trace);
+
 struct HeldMemoryRequest {
   Source source;
   Spelling spelling = Spelling::kFlags;

@@ -6,6 +6,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "advise/memory_report.h"
+#include "analysis/host_work.h"
+#include "analysis/memory_map.h"
+#include "analysis/phases.h"
+#include "answers/held_memory.h"
+#include "base/amounts.h"
 #include "report/json.h"
 #include "report/memory_what_if_terminal.h"
 
@@ -45,6 +51,54 @@ DeviceId fullest_device(const Trace& trace, const std::vector<DeviceId>& devices
   return fullest;
 }
 
+Result<void> check_rules(const MemoryWhatIfRequest& request) {
+  const std::vector<std::string> known = rules_about_memory();
+  for (const std::string& rule : request.without)
+    if (std::ranges::find(known, rule) == known.end())
+      return failure(fmt::format("{} is no rule about memory: there are {}", spelled(request.spelling, "without", rule),
+                                 listed(known)));
+  return {};
+}
+
+// What to leave out, and the device that it is about.
+struct Without {
+  DeviceId device = kHost;
+  MemoryEdit edit;
+  std::vector<WithoutFinding> findings;
+};
+
+Result<Without> without_rules(const Trace& trace, const MemoryWhatIfRequest& request, const std::string& path) {
+  const MemoryReport report = memory_report(trace, {}, true);
+  Without without;
+  if (const DeviceCauses* const device = fullest(report.causes)) without.device = device->peak.device;
+  std::vector<MemoryEdit> edits;
+  for (const std::string& rule : request.without) {
+    const auto finding = std::ranges::find(report.findings, rule, &Finding::rule);
+    if (finding == report.findings.end())
+      return failure(fmt::format("{} found nothing here, so there is nothing to fix: telltale memory lists what was "
+                                 "found",
+                                 rule),
+                     path);
+    if (finding->memory_edit == nullptr || finding->memory_edit->is_empty())
+      return failure(fmt::format("{} does not say which memory its fix would free: it needs operators and lines, or "
+                                 "the allocator's log",
+                                 rule),
+                     path);
+    edits.push_back(*finding->memory_edit);
+    without.findings.push_back({rule, finding->title, finding->fix.id});
+  }
+  without.edit = joined(edits);
+  return without;
+}
+
+// Without the allocator's log.
+MemoryWhatIf walked(const Trace& trace, DeviceId device, const MemoryWhatIfChanges& changes) {
+  const std::vector<DeviceMemory> all = memory_by_device(trace);
+  const auto found = std::ranges::find(all, device, &DeviceMemory::device);
+  const std::vector<UsedBlock> blocks = used_blocks(trace, device, phase_by_event(trace, host_work_by_event(trace)));
+  return walked_what_if(trace, *found, blocks, changes);
+}
+
 }  // namespace
 
 std::string MemoryWhatIfAnswer::json() const { return to_json(what_if); }
@@ -62,14 +116,33 @@ Result<MemoryWhatIfAnswer> memory_what_if(const MemoryWhatIfRequest& request) {
     const auto settings = parse_allocator_settings(*request.settings);
     if (!settings) return std::unexpected(settings.error());
   }
+  if (const auto known = check_rules(request); !known) return std::unexpected(known.error());
   const auto source = load(request.source);
   if (!source) return std::unexpected(source.error());
   const Trace& trace = *source->trace;
   if (request.settings)
     changes.settings = parse_allocator_settings(*request.settings, recorded_allocator_settings(trace)).value();
   const std::vector<DeviceId> devices = allocator_devices(trace);
-  if (devices.empty() || trace.allocator_events.empty()) return failure(std::string(kNoLog), source->path);
-  const DeviceId device = request.device.value_or(fullest_device(trace, devices));
+  const bool has_log = !devices.empty() && !trace.allocator_events.empty();
+  std::optional<Without> without;
+  if (!request.without.empty()) {
+    if (!has_memory(trace)) return failure(no_memory_words(trace), source->path);
+    source->tell("Analyzing");
+    Result<Without> found = without_rules(trace, request, source->path);
+    if (!found) return std::unexpected(found.error());
+    changes.edit = std::move(found->edit);
+    without = std::move(*found);
+  }
+  if (without && !request.batch && !request.settings &&
+      (!has_log || std::ranges::find(devices, without->device) == devices.end())) {
+    MemoryWhatIfAnswer answer{walked(trace, without->device, changes)};
+    answer.what_if.path = source->path;
+    answer.what_if.without = std::move(without->findings);
+    return answer;
+  }
+  if (!has_log && trace.anomalies.count(Anomaly::kTruncated) > 0) return failure(no_memory_words(trace), source->path);
+  if (!has_log) return failure(std::string(kNoLog), source->path);
+  const DeviceId device = without ? without->device : request.device.value_or(fullest_device(trace, devices));
   if (std::ranges::find(devices, device) == devices.end())
     return failure(fmt::format("no GPU {} is in the log of PyTorch's allocator", device), source->path);
 
@@ -86,6 +159,7 @@ Result<MemoryWhatIfAnswer> memory_what_if(const MemoryWhatIfRequest& request) {
   source->tell("Simulating");
   MemoryWhatIfAnswer answer{telltale::memory_what_if(trace, device, changes, other.get())};
   answer.what_if.path = source->path;
+  if (without) answer.what_if.without = std::move(without->findings);
   return answer;
 }
 

@@ -1,9 +1,10 @@
-// What a program's memory would be with another device, batch or settings of PyTorch's allocator.
+// What a program's memory would be with another device, batch or settings of PyTorch's allocator, or with fixes made.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "answers/source.h"
 #include "answers/spelling.h"
@@ -19,10 +20,11 @@ struct MemoryWhatIfRequest {
   std::optional<std::int64_t> fits;     // bytes of memory that the device has
   std::optional<std::string> batch;     // "2x", "0.5"
   std::optional<std::string> settings;  // as in PYTORCH_CUDA_ALLOC_CONF
+  std::vector<std::string> without;     // rules whose first finding is taken as fixed
   std::optional<std::string> other;     // a recording of the same program with another batch size
   std::optional<DeviceId> device;       // without it the one with most memory reserved
 
-  bool asks() const { return fits || batch || settings; }
+  bool asks() const { return fits || batch || settings || !without.empty(); }
 };
 
 struct MemoryWhatIfAnswer {

@@ -52,7 +52,8 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
   app.footer(
       "  telltale memory train.tell\n"
       "  telltale memory snapshot.pickle --json\n"
-      "  telltale memory snapshot.pickle --fits 24GB");
+      "  telltale memory snapshot.pickle --fits 24GB\n"
+      "  telltale memory train.tell --fits 24GB --without whole_logits");
   return [options, &globals] { return show_memory(*options, globals); };
 }
 

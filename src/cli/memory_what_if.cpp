@@ -24,6 +24,7 @@ void declare_memory_what_if(CLI::App& app, answers::MemoryWhatIfRequest& request
   app.add_option("--settings", request.settings,
                  "Under other settings of PyTorch's allocator, as in PYTORCH_CUDA_ALLOC_CONF: expandable_segments:True")
       ->type_name("NAME:VALUE,…");
+  app.add_option("--without", request.without, "With what these rules found fixed: whole_logits")->type_name("RULE …");
 }
 
 }  // namespace telltale::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analysis/source_line.h"
 #include "base/amounts.h"
@@ -19,13 +20,21 @@ std::string range_of(std::int64_t low, std::int64_t high) {
   return from == to ? to : fmt::format("{} to {}", from, to);
 }
 
+std::string range_of(const std::optional<std::int64_t>& low, const std::optional<std::int64_t>& high) {
+  return low && high ? range_of(*low, *high) : "–";
+}
+
 std::string batch_words(double factor) { return fmt::format("{} times the batch", format_number(factor)); }
 
 std::string changes_of(const MemoryWhatIf& answer) {
   std::vector<std::string> parts;
   if (answer.batch_factor) parts.push_back(batch_words(*answer.batch_factor));
   if (!answer.settings.empty()) parts.push_back(answer.settings);
-  return parts.empty() ? "With this much memory" : "With " + listed(parts);
+  std::vector<std::string> rules;
+  for (const WithoutFinding& finding : answer.without) rules.push_back(finding.rule);
+  std::string text = parts.empty() ? "" : "With " + listed(parts);
+  if (!rules.empty()) text += (text.empty() ? "Without " : ", without ") + listed(rules);
+  return text.empty() ? "With this much memory" : text;
 }
 
 std::string failure_words(const WhatIfFailure& failure) {
@@ -43,7 +52,8 @@ std::string verdict_words(const MemoryWhatIf& answer) {
     case MemoryWhatIf::Verdict::kFits:
       return fmt::format("It fits into {}.", into);
     case MemoryWhatIf::Verdict::kMayFit:
-      return fmt::format("It may fit into {}: if as much grows with the batch as may be, {}.", into,
+      return fmt::format("It may fit into {}: if as much {} as may be, {}.", into,
+                         answer.is_simulated ? "grows with the batch" : "is reserved beyond what tensors take",
                          failure_words(*answer.high.failure));
     case MemoryWhatIf::Verdict::kFails:
       return fmt::format("It does not fit into {}: {}.", into, failure_words(*answer.low.failure));
@@ -70,7 +80,7 @@ std::string memory_what_if_text(const MemoryWhatIf& answer, const TextStyle& sty
   if (!text.empty()) text += "\n";
 
   TextTable table;
-  table.label_header = fmt::format("GPU {}, at most", answer.device);
+  table.label_header = answer.device == kHost ? "At most" : fmt::format("GPU {}, at most", answer.device);
   table.labels = {"As recorded", changes_of(answer)};
   table.fit_labels = [](const std::vector<std::string>& labels, std::size_t width) {
     std::vector<std::string> fitting;
@@ -80,12 +90,12 @@ std::string memory_what_if_text(const MemoryWhatIf& answer, const TextStyle& sty
   table.columns.push_back(
       {"Allocated",
        {format_bytes(answer.before.peak_allocated), range_of(answer.low.peak_allocated, answer.high.peak_allocated)}});
-  table.columns.push_back(
-      {"Reserved",
-       {format_bytes(answer.before.peak_reserved), range_of(answer.low.peak_reserved, answer.high.peak_reserved)}});
+  table.columns.push_back({"Reserved",
+                           {range_of(answer.before.peak_reserved, answer.before.peak_reserved),
+                            range_of(answer.low.peak_reserved, answer.high.peak_reserved)}});
   text += render(table, style) + "\n";
 
-  if (answer.high.failure) text += sentence("Where it fails, the numbers are those until then.");
+  if (answer.high.failure && answer.is_simulated) text += sentence("Where it fails, the numbers are those until then.");
   if (answer.high.retries > 0 && !answer.high.failure)
     text += sentence(fmt::format("The allocator has to empty its cache {} on the way, and waits for the GPU each time.",
                                  how_often(static_cast<double>(answer.high.retries))));
@@ -94,7 +104,7 @@ std::string memory_what_if_text(const MemoryWhatIf& answer, const TextStyle& sty
         sentence(fmt::format("{} of it were not PyTorch's to have when the recording was out of memory, and are "
                              "left out.",
                              format_bytes(answer.outside_bytes)));
-  else if (answer.capacity)
+  else if (answer.capacity && answer.device != kHost)
     text +=
         sentence("CUDA itself and other programs need some of that memory, too: the recording does not say how much.");
   if ((answer.batch_factor || answer.largest_batch) && !answer.is_from_two_recordings)
@@ -102,7 +112,15 @@ std::string memory_what_if_text(const MemoryWhatIf& answer, const TextStyle& sty
         "What grows with the batch is inferred from one recording: what is allocated and freed again. "
         "Give a second recording with another batch size with --other to see it.");
   for (const std::string& remark : answer.remarks) text += sentence(printable(remark));
-  return text + sentence(sentence_of(answer.check));
+  if (!answer.without.empty())
+    text += sentence("With a fix, the same tensors are made, smaller or for a shorter time: nothing else changes.");
+  if (answer.is_simulated) return text + sentence(sentence_of(answer.check));
+  text += sentence("The file has no log of PyTorch's allocator: the tensors that were recorded are added up.");
+  if (answer.low.peak_reserved)
+    text += sentence(
+        "What is reserved lies between what they take and as much beyond that as was recorded, which fragmentation "
+        "may change.");
+  return text;
 }
 
 }  // namespace telltale

@@ -36,6 +36,22 @@ TEST(MemoryWhatIfText, says_whether_it_fits_and_how_large_a_batch_may_be) {
   EXPECT_TRUE(text.contains("reproduces the recorded peak of 12.0 GiB reserved, exactly")) << text;
 }
 
+TEST(MemoryWhatIfText, names_the_rules_whose_findings_are_fixed_and_how_that_is_known) {
+  MemoryWhatIf made = answer();
+  made.batch_factor.reset();
+  made.without = {{"whole_logits", "The logits of all tokens stand in memory at once", "chunk"}};
+  made.is_simulated = false;
+  made.low.peak_reserved = 16 * kGiB;
+  const std::string text = memory_what_if_text(made, {.width = 100});
+  EXPECT_TRUE(text.contains("Without whole_logits")) << text;
+  EXPECT_TRUE(text.contains("16.0 GiB to 21.0 GiB")) << text;
+  EXPECT_TRUE(text.contains("has no log of PyTorch's allocator")) << text;
+  EXPECT_FALSE(text.contains("The simulation")) << text;
+  made.low.peak_reserved = made.high.peak_reserved = made.before.peak_reserved = std::nullopt;
+  EXPECT_TRUE(to_json(made).contains("\"peak_reserved_bytes\":null")) << to_json(made);
+  EXPECT_FALSE(memory_what_if_text(made, {.width = 100}).contains("What is reserved")) << text;
+}
+
 TEST(MemoryWhatIfText, names_the_line_that_fails_first) {
   MemoryWhatIf made = answer();
   made.capacity = 16 * kGiB;
