@@ -203,6 +203,41 @@ class Pausing(Case):
             recording.stop()
         self.assertGreaterEqual(int(Recorded(self.path).header["unrecorded_wait_ns"]), 20_000_000)
 
+    def test_that_the_program_waits_behind_has_its_steps_measured_by_the_gpu(self):
+        """The host launches all steps at once and waits for the GPU itself, before the recording ends."""
+        recorded = []
+
+        class Event:
+            def __init__(self, enable_timing):
+                self.recorded = 0
+
+            def record(self):
+                recorded.append(self)
+                self.recorded = len(recorded)
+
+            def query(self):
+                return True
+
+            def elapsed_time(self, later):
+                return 1000.0 * (later.recorded - self.recorded)  # a second for each mark
+
+        parameter = torch.zeros(1, requires_grad=True)
+        optimizer = torch.optim.SGD([parameter], lr=0.1)
+        recording = self.recording(Wanted(cuda=True, find_steps=True), pauses=True)
+        with mock.patch.object(torch.cuda, "Event", Event):
+            recording.start()
+            while "stop, recorded" not in self.devices.asked:
+                optimizer.step()
+            recorded.clear()
+            recording._cuda.begin_pause()
+            for _ in range(5):
+                optimizer.step()
+            recording.stop()
+        self.assertEqual(len(recorded), 5, "one for each step")
+        behind_ns = int(Recorded(self.path).header["unrecorded_wait_ns"])
+        self.assertLess(behind_ns, 4_000_000_000)
+        self.assertGreater(behind_ns, 3_500_000_000, "four seconds, less what the host took")
+
     def test_goes_on_while_a_graph_is_captured(self):
         recording = self.recording()
         recording.start()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from telltale import _recorder
 from telltale._capture.cuda_begins import when_cuda_is_there
+from telltale._capture.device_marks import DeviceMarks
 from telltale._capture.devices import Devices, DevicesUnavailable, has_gpu, load_devices
 from telltale._capture.source import Wanted
 from telltale._capture.torch_profiler import TorchProfilerWatch
@@ -45,6 +46,7 @@ class CudaWatch:
         self._is_aside = self._is_over = self._has_recorded = False
         self.has_one_file = False  # all that it records goes there, however often it is stopped meanwhile
         self._why_not = ""
+        self._marks = DeviceMarks()  # of the pause that is under way
         self._torchs = TorchProfilerWatch(self._step_aside, self._come_back)
 
     def start(self, wanted: Wanted) -> None:
@@ -70,9 +72,18 @@ class CudaWatch:
         self._aim = None
         self._detach()
 
+    def begin_pause(self) -> None:
+        self._marks.clear()
+
+    def mark_paused_step(self, wanted: Wanted) -> None:
+        import torch
+
+        if wanted.cuda and not self._why_not and torch.cuda.is_initialized() and not _is_capturing():
+            self._marks.mark()
+
     def await_device(self, wanted: Wanted, is_end: bool = False) -> None:
         """Behind a pause, or where one ends the recording: what the GPU still has to do belongs to the steps that were
-        not recorded, and is noted."""
+        not recorded, and is noted. At the end the program itself may have waited for it, behind its last step."""
         import torch
 
         if not wanted.cuda or self._why_not or not torch.cuda.is_initialized() or _is_capturing():
@@ -88,7 +99,8 @@ class CudaWatch:
         finally:
             _recorder.end_scope()
         if is_end:
-            _recorder.metadata(_LAST_UNRECORDED_WAIT, str(time.perf_counter_ns() - began))
+            waited = time.perf_counter_ns() - began
+            _recorder.metadata(_LAST_UNRECORDED_WAIT, str(max(waited, self._marks.behind_ns())))
 
     def end(self) -> None:
         """It does not start again."""

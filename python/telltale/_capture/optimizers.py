@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from telltale._capture.adapter import Adapter, load_adapter
@@ -16,6 +17,7 @@ class OptimizerWatch:
 
     def __init__(self) -> None:
         self._hook: Any = None
+        self.on_step: Callable[[], None] = lambda: None
 
     def start(self, wanted: Wanted) -> None:
         if not wanted.find_steps or self._hook is not None:
@@ -27,6 +29,7 @@ class OptimizerWatch:
         def tell(taking: Any, *_: Any) -> None:
             if not is_compiling():
                 adapter.optimizer_steps(id(taking))
+                self.on_step()
 
         self._hook = optimizer.register_optimizer_step_pre_hook(tell)
 

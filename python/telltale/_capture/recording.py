@@ -142,6 +142,8 @@ class Recording:
         for source in self._sources:
             if isinstance(source, LoaderWorkWatch) and pauses:
                 source.toggle = self._toggle_all_but_samples
+            if isinstance(source, OptimizerWatch):
+                source.on_step = self._mark_paused_step
         self._pid = 0  # of the process that started it
         self._is_started = False
         self._is_paused = False
@@ -191,6 +193,8 @@ class Recording:
             self._is_paused = not is_recording
             if is_recording:
                 self._cuda.await_device(self.wanted)
+            else:
+                self._cuda.begin_pause()
         for source in self._sources if is_recording else reversed(self._sources):
             if not source.stops_for_pauses:
                 continue
@@ -198,6 +202,10 @@ class Recording:
                 source.start(self.wanted)
             else:
                 source.stop()
+
+    def _mark_paused_step(self) -> None:
+        if self._is_paused:
+            self._cuda.mark_paused_step(self.wanted)
 
     def toggle_operators(self, is_on: bool) -> None:
         """Leaves operators out for a while, or takes them in again; the rest goes on."""
