@@ -10,25 +10,8 @@
 namespace telltale {
 namespace {
 
-std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
-  if (!facts.trains || !peaks_in_forward(facts, device)) return {};
-  Finding finding;
-  finding.saving_bytes = bytes_for(device, MemoryUse::kGradients);
-  if (!is_worth_freeing(device, finding.saving_bytes)) return {};
-  finding.cost = 0;
-  finding.title = "Gradients of the last step stay during the forward pass";
-  finding.explanation =
-      fmt::format("The peak is in the forward pass, and {} of gradients are there, though the optimizer has used them.",
-                  format_bytes(finding.saving_bytes));
-  finding.fix = {"free_gradients",
-                 "Free the gradients right behind the optimizer's step, and set them to None in place of zero. Where "
-                 "gradients of several batches are added up, this is how it has to be.",
-                 "  opt.step()\n+ opt.zero_grad(set_to_none=True)"};
-  return {finding};
-}
-
 // From the end of the optimizer's step until the backward pass makes them anew.
-MemoryEdit edit(const Facts& facts, const DeviceCauses&, const Finding&, std::span<const UsedBlock> blocks) {
+MemoryEdit freed_earlier(const Facts& facts, std::span<const UsedBlock> blocks) {
   const Events& events = facts.trace.events;
   struct Part {
     Interval span;
@@ -61,14 +44,40 @@ MemoryEdit edit(const Facts& facts, const DeviceCauses&, const Finding&, std::sp
   return edit;
 }
 
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+  const std::int64_t kept = bytes_for(device, MemoryUse::kGradients);
+  if (!facts.trains || !is_worth_freeing(device, kept)) return {};
+  // The peak moves to the backward pass where that holds more.
+  const std::vector<UsedBlock> blocks = used_blocks(facts.trace, device.peak.device, facts.phases);
+  const MemoryEdit edit = freed_earlier(facts, blocks);
+  Finding finding;
+  finding.saving_bytes = edited_peak(blocks, {}).allocated - edited_peak(blocks, edit).allocated;
+  if (!is_worth_freeing(device, finding.saving_bytes)) return {};
+  finding.cost = 0;
+  finding.title = "Gradients of the last step stay during the forward pass";
+  finding.explanation = fmt::format(
+      "At the peak, {} of gradients are there, though the optimizer has used them. Without them the most that stands "
+      "there at once is {} less.",
+      format_bytes(kept), format_bytes(finding.saving_bytes));
+  finding.fix = {"free_gradients",
+                 "Free the gradients right behind the optimizer's step, and set them to None in place of zero. Where "
+                 "gradients of several batches are added up, this is how it has to be.",
+                 "  opt.step()\n+ opt.zero_grad(set_to_none=True)"};
+  return {finding};
+}
+
+MemoryEdit edit(const Facts& facts, const DeviceCauses&, const Finding&, std::span<const UsedBlock> blocks) {
+  return freed_earlier(facts, blocks);
+}
+
 }  // namespace
 
 MemoryRule memory_rules::kept_gradients() {
   return {{.title = "Gradients kept too long",
-           .looks_for = "A peak in the forward pass, at which gradients stand.",
+           .looks_for = "Gradients at the peak that the optimizer has used already.",
            .needs = "Memory events of a training step.",
-           .saving = "Bytes: all gradients at the peak, as the peak moves to the backward pass only where that holds "
-                     "more. It costs no time.",
+           .saving = "Bytes: how much lower the peak is when gradients are away from the end of the optimizer's step "
+                     "until the next backward pass begins. It costs no time.",
            .held = "Not compared with measurements yet.",
            .fixes = {"free_gradients"}},
           find,
