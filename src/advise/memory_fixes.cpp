@@ -51,9 +51,11 @@ std::int64_t reserved_less_by(const Trace& trace, DeviceId device, const MemoryE
   const AllocatorSettings& recorded = requests.start.settings();
   const Result<AllocatorSettings> changed = parse_allocator_settings(edit.settings, recorded);
   if (!changed) return 0;
-  SimulationOptions options{.settings = *changed};
+  SimulationOptions options{.settings = recorded};
+  options.makes_room_as_recorded = true;  // where the device was full, the cache cost nothing
+  const std::int64_t now = simulate(requests, options).peak.reserved;
+  options.settings = *changed;
   options.empties_cache = !edit.keeps_cache;
-  const std::int64_t now = simulate(requests, {.settings = recorded}).peak.reserved;
   return std::max<std::int64_t>(0, now - simulate(requests, options).peak.reserved);
 }
 

@@ -6,6 +6,7 @@
 
 #include "advise/memory_report.h"
 #include "advise/testing/advise_sketch.h"
+#include "analysis/host_work.h"
 
 namespace telltale {
 namespace {
@@ -89,6 +90,58 @@ TEST(KeptGradientsRule, frees_those_of_the_step_before_at_a_peak_in_the_forward_
   ASSERT_EQ(findings.size(), 1);
   EXPECT_EQ(findings[0].saving_bytes, 16 * kMiB);
   EXPECT_TRUE(found(training(0), "kept_gradients").empty());
+}
+
+// The peak of the device when the fix of a rule's first finding is made, by adding up its blocks.
+std::int64_t peak_without(const Trace& trace, std::string_view rule) {
+  const MemoryReport report = memory_report(trace, {}, true);
+  const auto finding = std::ranges::find(report.findings, rule, &Finding::rule);
+  EXPECT_NE(finding, report.findings.end());
+  EXPECT_NE(finding->memory_edit, nullptr);
+  const DeviceId device = fullest(report.causes)->peak.device;
+  const auto blocks = used_blocks(trace, device, phase_by_event(trace, host_work_by_event(trace)));
+  return edited_peak(blocks, *finding->memory_edit).allocated;
+}
+
+TEST(KeptGradientsRule, moves_the_peak_to_where_they_are_needed) {
+  // 48 + 16 MiB in the forward pass of the second step; without them 48 there, and 16 behind the backward passes.
+  EXPECT_EQ(peak_without(training(16 * kMiB), "kept_gradients"), 48 * kMiB);
+}
+
+TEST(WholeBatchRule, halves_the_blocks_of_all_steps) { EXPECT_EQ(peak_without(training(), "whole_batch"), 24 * kMiB); }
+
+TEST(RecomputeActivationsRule, computes_one_module_after_the_other_again) {
+  // As in training(), but the backward pass comes to one module after the other.
+  ProgramSketch program;
+  std::uint64_t address = 0;
+  for (int step = 0; step < 2; ++step) {
+    program.begin_step();
+    std::vector<std::pair<std::uint64_t, std::int64_t>> kept;
+    for (int block = 0; block < 4; ++block) {
+      program.open(Kind::kModule, "nn.Module: Block_" + std::to_string(block));
+      for (const std::int64_t bytes : {10 * kMiB, 2 * kMiB}) {
+        program.open(Kind::kOperator, "aten::mm");
+        program.spend(kMillisecond);
+        program.sketch().allocate(program.thread(), program.now(), bytes, kHost, ++address);
+        kept.emplace_back(address, bytes);
+        program.spend(kMillisecond);
+        program.close();
+      }
+      program.close();
+    }
+    for (; !kept.empty(); kept.pop_back()) {
+      program.open(Kind::kOperator, "autograd::engine::evaluate_function: MmBackward0");
+      program.spend(kMillisecond);
+      program.sketch().allocate(program.thread(), program.now(), -kept.back().second, kHost, kept.back().first);
+      program.spend(kMillisecond);
+      program.close();
+    }
+    program.run(Kind::kAnnotation, "Optimizer.step#SGD.step", kMillisecond);
+  }
+  const Trace trace = program.build();
+  // In the last module: the outputs of three, and 12 MiB of its own. That is what the finding promises, too.
+  EXPECT_EQ(peak_without(trace, "recompute_activations"), (3 * 2 + 12) * kMiB);
+  EXPECT_EQ(found(trace, "recompute_activations").at(0).saving_bytes, (48 - 18) * kMiB);
 }
 
 TEST(MemoryRules, are_silent_in_analyze_where_memory_is_not_scarce) {

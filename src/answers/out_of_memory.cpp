@@ -1,6 +1,7 @@
 #include "answers/out_of_memory.h"
 
-#include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "advise/memory_report.h"
 #include "analysis/host_work.h"
@@ -24,31 +25,71 @@ std::optional<std::int64_t> room_at_failure(const Trace& trace, DeviceId device)
   return room;
 }
 
-std::optional<MemoryWhatIf> simulated(const Trace& trace, DeviceId device, const MemoryEdit& edit) {
-  MemoryWhatIfChanges changes;
-  changes.capacity = capacity_of(trace, device);
-  if (!changes.capacity) changes.capacity = room_at_failure(trace, device);
-  if (!changes.capacity) return {};
-  // Where it fits as it is, the simulation does not know why it failed.
-  if (memory_what_if(trace, device, changes).verdict() != MemoryWhatIf::Verdict::kFails) return {};
-  changes.edit = edit;
-  return memory_what_if(trace, device, changes);
-}
-
-// With the requests that failed: they stand in the allocator's log alone.
-std::optional<MemoryWhatIf> added_up(const Trace& trace, DeviceId device, const MemoryEdit& edit) {
-  MemoryWhatIfChanges changes{.capacity = capacity_of(trace, device)};
-  const std::vector<DeviceMemory> all = memory_by_device(trace);
-  const auto memory = std::ranges::find(all, device, &DeviceMemory::device);
-  if (!changes.capacity || memory == all.end()) return {};
-  std::vector<UsedBlock> blocks = used_blocks(trace, device, phase_by_event(trace, host_work_by_event(trace)));
-  for (const AllocatorEvent& event : trace.allocator_events) {
-    if (event.device != device || event.action != AllocatorAction::kOutOfMemory) continue;
-    blocks.push_back({.bytes = event.bytes, .allocated = event.time, .freed = event.time + 1, .event = event.event});
+// Asks what memory would be with an edit, with the memory that there is as its capacity.
+class Trial {
+ public:
+  Trial(const Trace& trace, const DeviceCauses& device)
+      : trace_(trace), device_(device.peak.device), is_simulated_(device.fragmentation.has_value()) {
+    capacity_ = capacity_of(trace, device_);
+    if (!capacity_ && is_simulated_) capacity_ = room_at_failure(trace, device_);
+    if (!is_simulated_) add_up();
   }
-  if (walked_what_if(trace, *memory, blocks, changes).verdict() != MemoryWhatIf::Verdict::kFails) return {};
-  changes.edit = edit;
-  return walked_what_if(trace, *memory, blocks, changes);
+
+  // Where it fits as it is, or how much there is is not known, nothing can be said about why it failed.
+  bool knows() const {
+    return capacity_ && (is_simulated_ || memory_) && with({}).verdict() == MemoryWhatIf::Verdict::kFails;
+  }
+
+  MemoryWhatIf with(const MemoryEdit& edit) const {
+    MemoryWhatIfChanges changes{.capacity = capacity_};
+    changes.edit = edit;
+    return is_simulated_ ? memory_what_if(trace_, device_, changes)
+                         : walked_what_if(trace_, *memory_, blocks_, changes);
+  }
+
+ private:
+  // Requests that failed stand in the allocator's log alone.
+  void add_up() {
+    for (DeviceMemory& each : memory_by_device(trace_))
+      if (each.device == device_) memory_ = std::move(each);
+    blocks_ = used_blocks(trace_, device_, phase_by_event(trace_, host_work_by_event(trace_)));
+    for (const AllocatorEvent& event : trace_.allocator_events) {
+      if (event.device != device_ || event.action != AllocatorAction::kOutOfMemory) continue;
+      blocks_.push_back({.bytes = event.bytes, .allocated = event.time, .freed = event.time + 1, .event = event.event});
+    }
+  }
+
+  const Trace& trace_;
+  DeviceId device_;
+  bool is_simulated_;
+  std::optional<std::int64_t> capacity_;
+  std::optional<DeviceMemory> memory_;
+  std::vector<UsedBlock> blocks_;
+};
+
+// The first fix, else the second, else both: whichever is enough, or the last that was tried.
+std::optional<TriedFixes> tried_fixes(const Trace& trace, const MemoryReport& report) {
+  const DeviceCauses* const device = fullest(report.causes);
+  std::vector<MemoryEdit> edits;
+  for (const Finding& finding : report.findings) {
+    if (finding.saving_bytes <= 0 || edits.size() == kMostNamedFindings) continue;
+    if (!finding.memory_edit || finding.memory_edit->is_empty()) return {};
+    edits.push_back(*finding.memory_edit);
+  }
+  if (device == nullptr || edits.empty()) return {};
+  const Trial trial(trace, *device);
+  if (!trial.knows()) return {};
+  const auto is_enough = [](const TriedFixes& tried) {
+    return tried.what_if.verdict() != MemoryWhatIf::Verdict::kFails;
+  };
+  const char* const words[kMostNamedFindings] = {"the first of these", "the second of these"};
+  TriedFixes tried;
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    tried = {words[i], trial.with(edits[i])};
+    if (is_enough(tried)) return tried;
+  }
+  if (edits.size() < 2) return tried;
+  return TriedFixes{"both of these", trial.with(joined(edits))};
 }
 
 }  // namespace
@@ -56,13 +97,7 @@ std::optional<MemoryWhatIf> added_up(const Trace& trace, DeviceId device, const 
 std::vector<std::string> out_of_memory_diagnosis(const Trace& trace) {
   if (!has_memory(trace)) return {};
   const MemoryReport report = memory_report(trace, {}, true);
-  const auto first = std::ranges::find_if(report.findings, [](const Finding& each) { return each.saving_bytes > 0; });
-  const DeviceCauses* const device = fullest(report.causes);
-  std::optional<MemoryWhatIf> with_first_fix;
-  if (device != nullptr && first != report.findings.end() && first->memory_edit && !first->memory_edit->is_empty())
-    with_first_fix = device->fragmentation ? simulated(trace, device->peak.device, *first->memory_edit)
-                                           : added_up(trace, device->peak.device, *first->memory_edit);
-  return telltale::out_of_memory_diagnosis(report, with_first_fix);
+  return telltale::out_of_memory_diagnosis(report, tried_fixes(trace, report));
 }
 
 }  // namespace telltale::answers

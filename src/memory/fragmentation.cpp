@@ -120,6 +120,7 @@ std::vector<SettingEffect> settings_that_help(const Trace& trace, const Allocato
   const auto peak_with = [&](const AllocatorSettings& settings, bool empties_cache) {
     SimulationOptions options{.settings = settings, .limits = limits};
     options.empties_cache = empties_cache;
+    options.makes_room_as_recorded = true;  // where the device was full, the cache cost nothing
     return simulate(requests, options).peak.reserved;
   };
   const AllocatorSettings& recorded = requests.start.settings();

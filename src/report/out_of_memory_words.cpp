@@ -14,7 +14,7 @@ namespace {
 
 std::string place_of(DeviceId device) { return device == kHost ? "on the host" : fmt::format("on GPU {}", device); }
 
-constexpr std::size_t kMostUses = 3, kMostFindings = 2;
+constexpr std::size_t kMostUses = 3;
 
 // " at model.py:12 in Block_3"; less where less is known.
 std::string asking_place(const Trace& trace, const AllocatorEvent& entry) {
@@ -41,33 +41,33 @@ std::string held_words(const DeviceCauses& device) {
   return text;
 }
 
-std::string verdict_words(const MemoryWhatIf& what_if) {
+std::string verdict_words(const TriedFixes& tried) {
+  const MemoryWhatIf& what_if = tried.what_if;
   const std::string room = format_bytes(*what_if.capacity);
   const std::string peak = format_bytes(what_if.high.peak_reserved.value_or(what_if.high.peak_allocated));
   switch (what_if.verdict()) {
     case MemoryWhatIf::Verdict::kFits:
-      return fmt::format("with the first of these, it gets past that request: {} of {}", peak, room);
+      return fmt::format("with {}, it gets past that request: {} of {}", tried.words, peak, room);
     case MemoryWhatIf::Verdict::kMayFit:
-      return fmt::format("with the first of these, it may get past that request: up to {} of {}", peak, room);
+      return fmt::format("with {}, it may get past that request: up to {} of {}", tried.words, peak, room);
     case MemoryWhatIf::Verdict::kFails:
       break;
   }
-  return "the first of these alone is not enough";
+  return fmt::format("{} would not be enough", tried.words);
 }
 
 }  // namespace
 
-std::vector<std::string> out_of_memory_diagnosis(const MemoryReport& report,
-                                                 const std::optional<MemoryWhatIf>& with_first_fix) {
+std::vector<std::string> out_of_memory_diagnosis(const MemoryReport& report, const std::optional<TriedFixes>& tried) {
   std::vector<std::string> lines;
   if (const DeviceCauses* const device = fullest(report.causes)) lines.push_back(held_words(*device));
   std::size_t number = 0;
   for (const Finding& finding : report.findings) {
-    if (finding.saving_bytes <= 0 || number == kMostFindings) continue;
+    if (finding.saving_bytes <= 0 || number == kMostNamedFindings) continue;
     lines.push_back(fmt::format("{}. {}: saves {}{}", ++number, finding.title, format_bytes(finding.saving_bytes),
                                 finding.source ? ", " + short_place(*finding.source) : ""));
   }
-  if (number > 0 && with_first_fix && with_first_fix->capacity) lines.push_back(verdict_words(*with_first_fix));
+  if (number > 0 && tried && tried->what_if.capacity) lines.push_back(verdict_words(*tried));
   return lines;
 }
 

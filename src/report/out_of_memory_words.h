@@ -1,6 +1,7 @@
 // What a recording says of memory that ran out, in words: for whoever has just read the traceback.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,9 +16,17 @@ namespace telltale {
 // when it did not. Where it ran out more than once, the last time counts.
 std::string out_of_memory_text(const Trace& trace);
 
+// The findings that are named: the first that save memory.
+inline constexpr std::size_t kMostNamedFindings = 2;
+
+// What memory would be with the fixes of some of them: "the first of these", "both".
+struct TriedFixes {
+  std::string words;
+  MemoryWhatIf what_if;  // with the memory that there is as its capacity
+};
+
 // What held the memory, what would free most, and whether that request fits then: a sentence each, without its full
-// stop. `with_first_fix` is about the first finding that saves memory, with the memory that there is as its capacity.
-std::vector<std::string> out_of_memory_diagnosis(const MemoryReport& report,
-                                                 const std::optional<MemoryWhatIf>& with_first_fix);
+// stop.
+std::vector<std::string> out_of_memory_diagnosis(const MemoryReport& report, const std::optional<TriedFixes>& tried);
 
 }  // namespace telltale

@@ -54,18 +54,18 @@ MemoryReport full() {
   return report;
 }
 
-TEST(OutOfMemoryDiagnosis, has_three_uses_two_findings_and_whether_the_first_is_enough) {
-  MemoryWhatIf what_if;
-  what_if.capacity = std::int64_t{80} << 30;
-  what_if.low.peak_reserved = what_if.high.peak_reserved = std::int64_t{61} << 30;
-  EXPECT_EQ(out_of_memory_diagnosis(full(), what_if),
+TEST(OutOfMemoryDiagnosis, has_three_uses_two_findings_and_whether_a_fix_is_enough) {
+  TriedFixes tried{"the first of these", {}};
+  tried.what_if.capacity = std::int64_t{80} << 30;
+  tried.what_if.low.peak_reserved = tried.what_if.high.peak_reserved = std::int64_t{61} << 30;
+  EXPECT_EQ(out_of_memory_diagnosis(full(), tried),
             (std::vector<std::string>{
                 "at most, tensors took 70.0 GiB: 45.0 GiB activations kept for backward, 12.0 GiB parameters and 8.00 "
                 "GiB optimizer state",
                 "1. Finding of 12: saves 12.0 GiB, train.py:33", "2. Finding of 9: saves 9.00 GiB, train.py:33",
                 "with the first of these, it gets past that request: 61.0 GiB of 80.0 GiB"}));
-  what_if.low.failure = what_if.high.failure = WhatIfFailure{};
-  EXPECT_EQ(out_of_memory_diagnosis(full(), what_if).back(), "the first of these alone is not enough");
+  tried.what_if.low.failure = tried.what_if.high.failure = WhatIfFailure{};
+  EXPECT_EQ(out_of_memory_diagnosis(full(), tried).back(), "the first of these would not be enough");
   EXPECT_EQ(out_of_memory_diagnosis(full(), std::nullopt).size(), 3);
 }
 

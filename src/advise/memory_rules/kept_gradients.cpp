@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "advise/memory_rule.h"
 #include "base/amounts.h"
@@ -10,36 +13,42 @@
 namespace telltale {
 namespace {
 
-// From the end of the optimizer's step until the backward pass makes them anew.
-MemoryEdit freed_earlier(const Facts& facts, std::span<const UsedBlock> blocks) {
+// A backward pass, from its first operator, and when the optimizer behind it was done with the gradients.
+struct Pass {
+  Nanoseconds begin = 0;
+  std::optional<Nanoseconds> used;
+};
+
+std::vector<Pass> passes_of(const Facts& facts) {
   const Events& events = facts.trace.events;
-  struct Part {
-    Interval span;
-    bool is_optimizer;
-  };
-  std::vector<Part> parts;
+  std::vector<std::pair<Interval, Phase>> parts;
   for (EventId event = 0; event < events.size(); ++event) {
     const Phase phase = facts.phases[event];
     if (is_on_device(events.kind[event]) || (phase != Phase::kOptimizer && phase != Phase::kBackward)) continue;
     if (events.parent[event] != kNoEvent && facts.phases[events.parent[event]] == phase) continue;
-    parts.push_back({{events.start[event], events.end(event)}, phase == Phase::kOptimizer});
+    parts.emplace_back(Interval{events.start[event], events.end(event)}, phase);
   }
-  std::ranges::sort(parts, {}, [](const Part& part) { return part.span.begin; });
-  std::vector<Absence> absences;
-  std::optional<Nanoseconds> used;  // by the optimizer
-  for (const Part& part : parts) {
-    if (part.is_optimizer) {
-      used = std::max(used.value_or(part.span.end), part.span.end);
-    } else if (used) {
-      absences.push_back({*used, part.span.begin});
-      used.reset();
-    }
+  std::ranges::sort(parts, {}, [](const auto& part) { return part.first.begin; });
+  std::vector<Pass> passes;
+  for (const auto& [span, phase] : parts) {
+    if (phase == Phase::kBackward && (passes.empty() || passes.back().used)) passes.push_back({span.begin, {}});
+    if (phase == Phase::kOptimizer && !passes.empty()) passes.back().used = span.end;
   }
-  if (used) absences.push_back({*used});
+  return passes;
+}
+
+// From the end of the optimizer's step until the next backward pass comes to where it made them.
+MemoryEdit freed_earlier(const Facts& facts, std::span<const UsedBlock> blocks) {
+  const std::vector<Pass> passes = passes_of(facts);
   MemoryEdit edit;
   for (const UsedBlock& block : blocks) {
     if (block.use != MemoryUse::kGradients) continue;
-    for (const Absence& absence : absences) edit.send_away(block, absence);
+    auto pass = std::ranges::upper_bound(passes, block.allocated, {}, &Pass::begin);
+    if (pass == passes.begin()) continue;
+    const Nanoseconds into = block.allocated - std::prev(pass)->begin;
+    for (--pass; pass != passes.end() && pass->used; ++pass)
+      edit.send_away(
+          block, {*pass->used, std::next(pass) == passes.end() ? UsedBlock::kNever : std::next(pass)->begin + into});
   }
   return edit;
 }
@@ -77,7 +86,7 @@ MemoryRule memory_rules::kept_gradients() {
            .looks_for = "Gradients at the peak that the optimizer has used already.",
            .needs = "Memory events of a training step.",
            .saving = "Bytes: how much lower the peak is when gradients are away from the end of the optimizer's step "
-                     "until the next backward pass begins. It costs no time.",
+                     "until the next backward pass comes to where it makes them. It costs no time.",
            .held = "Not compared with measurements yet.",
            .fixes = {"free_gradients"}},
           find,

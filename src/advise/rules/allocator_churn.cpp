@@ -86,7 +86,9 @@ Rule rules::allocator_churn() {
            .needs = "CUDA activities; stacks for the source line.",
            .cannot_do_without = {{Need::kDevice}},
            .saving = fmt::format("The steps are replayed without the frees and without the allocations. Of what the "
-                                 "allocations save, {:.0f} % counts: recording makes them slower.",
+                                 "allocations save, {:.0f} % counts: recording makes them slower. In telltale memory, "
+                                 "bytes: how much less is reserved at most in a simulation without empty_cache(), or "
+                                 "with segments that grow; often nothing.",
                                  100 * kUnobservedShareOfAllocation),
            .held = "Predicted and measured savings, in percent of the step: 9 and 15 (empty_cache_every_step), 11 and "
                    "12 (longer_every_step).",

@@ -56,17 +56,20 @@ std::vector<Finding> find(const Facts& facts) {
 }  // namespace
 
 Rule rules::fragmentation() {
-  return {{.title = "Fragmented memory",
-           .looks_for = fmt::format("{:.0f} % of the reserved memory or more unused at the peak, if that is {:.0f} % "
-                                    "of the GPU's memory or, where its size is unknown, {} GiB.",
-                                    100 * kLeastShare, 100 * kLeastShareOfDevice, kLeastGibibytesOfUnknownDevice),
-           .needs = "Memory events (profile_memory=True) of a GPU, with totals.",
-           .cannot_do_without = {{Need::kDevice}, {Need::kMemory}},
-           .saving = "No time, unless every step calls cudaMalloc: then as for allocator_churn.",
-           .held = "Predicted and measured savings, in percent of the step: 11 and 14 (longer_every_step).",
-           .fixes = {"expandable_segments"},
-           .is_about_memory = true},
-          find};
+  return {
+      {.title = "Fragmented memory",
+       .looks_for = fmt::format("{:.0f} % of the reserved memory or more unused at the peak, if that is {:.0f} % "
+                                "of the GPU's memory or, where its size is unknown, {} GiB.",
+                                100 * kLeastShare, 100 * kLeastShareOfDevice, kLeastGibibytesOfUnknownDevice),
+       .needs = "Memory events (profile_memory=True) of a GPU, with totals.",
+       .cannot_do_without = {{Need::kDevice}, {Need::kMemory}},
+       .saving = "No time, unless every step calls cudaMalloc: then as for allocator_churn. In telltale memory, bytes: "
+                 "how much less is reserved at most in a simulation with segments that grow, where the "
+                 "allocator's log was recorded.",
+       .held = "Predicted and measured savings, in percent of the step: 11 and 14 (longer_every_step).",
+       .fixes = {"expandable_segments"},
+       .is_about_memory = true},
+      find};
 }
 
 }  // namespace telltale

@@ -126,7 +126,9 @@ Rule rules::memory_leak() {
        .needs = "Memory events (record --memory, profile_memory=True) of three steps or more; stacks for the source "
                 "line. The counter of resident memory for a hint.",
        .cannot_do_without = {{Need::kMemory}, {Need::kSteps}},
-       .saving = "No time: the program ends when the memory does.",
+       .saving =
+           "No time: the program ends when the memory does. In telltale memory, bytes: how much lower the peak is "
+           "when what leaking lines made goes with its step.",
        .held = "Predicts no time; found in metric_keeps_its_graph.",
        .fixes = {"detach"},
        .is_about_memory = true},

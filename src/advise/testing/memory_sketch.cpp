@@ -4,12 +4,14 @@
 
 namespace telltale {
 
-MemorySketch::Made MemorySketch::run(std::string_view op, std::int64_t bytes, std::string_view types) {
+MemorySketch::Made MemorySketch::run(std::string_view op, std::int64_t bytes, std::string_view types,
+                                     std::string_view line) {
   const ProgramSketch::Handle handle = program_.open(Kind::kOperator, op);
   if (!types.empty()) {
     program_.sketch().set_inputs(handle, "[[8, 8], [8, 8]]");
     program_.sketch().set_types(handle, types);
   }
+  if (!line.empty()) program_.sketch().set_call_stack(handle, line);
   program_.spend(kMillisecond);
   const Made made{next_++, bytes};
   program_.sketch().allocate(program_.thread(), program_.now(), bytes, device_, made.address);
@@ -31,6 +33,12 @@ void MemorySketch::keep(std::string_view op, std::int64_t bytes, std::string_vie
 void MemorySketch::make(std::string_view op, std::int64_t bytes) {
   program_.open(Kind::kModule, "nn.Module: Net_0");
   passing_.push_back(run(op, bytes, {}));
+  program_.close();
+}
+
+void MemorySketch::leave(std::string_view op, std::int64_t bytes, std::string_view line) {
+  program_.open(Kind::kModule, "nn.Module: Net_0");
+  run(op, bytes, {}, line);
   program_.close();
 }
 

@@ -23,6 +23,8 @@ class MemorySketch {
   // An operator whose tensor is freed before the backward pass begins, when end_of_forward() is called.
   void make(std::string_view op, std::int64_t bytes);
   void end_of_forward();
+  // An operator at a line ("train.py(7): step") whose tensor is never freed.
+  void leave(std::string_view op, std::int64_t bytes, std::string_view line);
   void backward();
   // The optimizer's step; its state is made in the first.
   void optimize(std::int64_t state_bytes = 0);
@@ -35,7 +37,7 @@ class MemorySketch {
     std::uint64_t address = 0;
     std::int64_t bytes = 0;
   };
-  Made run(std::string_view op, std::int64_t bytes, std::string_view types);
+  Made run(std::string_view op, std::int64_t bytes, std::string_view types, std::string_view line = {});
   void free(const Made& made);
 
   ProgramSketch program_;
