@@ -69,7 +69,7 @@ class Weighing {
     if (options_.weight == FlameWeight::kHostTime) weigh_calls();
     if (options_.weight == FlameWeight::kDeviceTime) weigh_work();
     if (options_.weight == FlameWeight::kBytes) weigh_allocations();
-    return finished();
+    return finished_flame_tree(std::move(tree_.nodes()), options_.order, options_.most_nodes);
   }
 
  private:
@@ -190,62 +190,6 @@ class Weighing {
     }
   }
 
-  // Where calls overlap without containing each other, more may be taken from one than it has.
-  void roll_up() {
-    std::vector<FlameNode>& nodes = tree_.nodes();
-    for (FlameNode& node : nodes) node.value = std::max<std::int64_t>(0, node.value);
-    for (std::size_t i = nodes.size(); i-- > 0;)
-      if (nodes[i].parent != kNone) tree_[nodes[i].parent].value += nodes[i].value;
-  }
-
-  // Siblings one behind the other, whether they are shown or not.
-  void lay_out() {
-    std::vector<FlameNode>& nodes = tree_.nodes();
-    std::vector<NodeId> order(nodes.size());
-    std::iota(order.begin(), order.end(), 0);
-    if (options_.order == FlameOrder::kHeavy)
-      std::ranges::stable_sort(order, std::ranges::greater{}, [&](NodeId node) { return tree_[node].value; });
-    // Those within a node begin where it does; its own start is known when all before it are.
-    std::vector<std::int64_t> taken(nodes.size(), 0);
-    std::int64_t taken_by_roots = 0;
-    for (const NodeId node : order) {
-      std::int64_t& before =
-          tree_[node].parent == kNone ? taken_by_roots : taken[static_cast<std::size_t>(tree_[node].parent)];
-      tree_[node].start = before;
-      before += tree_[node].value;
-    }
-    for (FlameNode& node : nodes)
-      if (node.parent != kNone) node.start += tree_[node.parent].start;
-  }
-
-  FlameTree finished() {
-    roll_up();
-    lay_out();
-    FlameTree tree;
-    const std::vector<FlameNode>& nodes = tree_.nodes();
-    std::vector<NodeId> kept;
-    for (NodeId node = 0; node < static_cast<NodeId>(nodes.size()); ++node) {
-      if (tree_[node].value == 0) continue;
-      kept.push_back(node);
-      if (tree_[node].parent == kNone) tree.total += tree_[node].value;
-    }
-    if (kept.size() > options_.most_nodes) {
-      // No call is lighter than those within, and comes before them where it is as heavy.
-      std::ranges::stable_sort(kept, std::ranges::greater{}, [&](NodeId node) { return tree_[node].value; });
-      tree.left_out = kept.size() - options_.most_nodes;
-      kept.resize(options_.most_nodes);
-      std::ranges::sort(kept);
-    }
-    std::vector<NodeId> place(nodes.size(), kNone);
-    for (const NodeId node : kept) {
-      place[static_cast<std::size_t>(node)] = static_cast<NodeId>(tree.nodes.size());
-      tree.nodes.push_back(tree_[node]);
-      NodeId& parent = tree.nodes.back().parent;
-      if (parent != kNone) parent = place[static_cast<std::size_t>(parent)];
-    }
-    return tree;
-  }
-
   const Trace& trace_;
   Interval window_;
   FlameOptions options_;
@@ -255,7 +199,60 @@ class Weighing {
   std::vector<NodeId> node_of_;  // by event
 };
 
+// Where calls overlap without containing each other, more may be taken from one than it has.
+void roll_up(std::vector<FlameNode>& nodes) {
+  for (FlameNode& node : nodes) node.value = std::max<std::int64_t>(0, node.value);
+  for (std::size_t i = nodes.size(); i-- > 0;)
+    if (nodes[i].parent != kNone) nodes[static_cast<std::size_t>(nodes[i].parent)].value += nodes[i].value;
+}
+
+// Siblings one behind the other, whether they are shown or not.
+void lay_out(std::vector<FlameNode>& nodes, FlameOrder order) {
+  std::vector<std::size_t> places(nodes.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  if (order == FlameOrder::kHeavy)
+    std::ranges::stable_sort(places, std::ranges::greater{}, [&](std::size_t node) { return nodes[node].value; });
+  // Those within a node begin where it does; its own start is known when all before it are.
+  std::vector<std::int64_t> taken(nodes.size(), 0);
+  std::int64_t taken_by_roots = 0;
+  for (const std::size_t node : places) {
+    std::int64_t& before =
+        nodes[node].parent == kNone ? taken_by_roots : taken[static_cast<std::size_t>(nodes[node].parent)];
+    nodes[node].start = before;
+    before += nodes[node].value;
+  }
+  for (FlameNode& node : nodes)
+    if (node.parent != kNone) node.start += nodes[static_cast<std::size_t>(node.parent)].start;
+}
+
 }  // namespace
+
+FlameTree finished_flame_tree(std::vector<FlameNode> nodes, FlameOrder order, std::size_t most_nodes) {
+  roll_up(nodes);
+  lay_out(nodes, order);
+  FlameTree tree;
+  std::vector<std::size_t> kept;
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    if (nodes[node].value == 0) continue;
+    kept.push_back(node);
+    if (nodes[node].parent == kNone) tree.total += nodes[node].value;
+  }
+  if (kept.size() > most_nodes) {
+    // No call is lighter than those within, and comes before them where it is as heavy.
+    std::ranges::stable_sort(kept, std::ranges::greater{}, [&](std::size_t node) { return nodes[node].value; });
+    tree.left_out = kept.size() - most_nodes;
+    kept.resize(most_nodes);
+    std::ranges::sort(kept);
+  }
+  std::vector<NodeId> place(nodes.size(), kNone);
+  for (const std::size_t node : kept) {
+    place[node] = static_cast<NodeId>(tree.nodes.size());
+    tree.nodes.push_back(nodes[node]);
+    NodeId& parent = tree.nodes.back().parent;
+    if (parent != kNone) parent = place[static_cast<std::size_t>(parent)];
+  }
+  return tree;
+}
 
 FlameTree flame_tree(const Trace& trace, const StepTiming& timing, const FlameOptions& options) {
   return Weighing(trace, timing, options).made();

@@ -48,6 +48,10 @@ struct FlameTree {
   std::size_t left_out = 0;      // nodes
 };
 
+// A tree of nodes that have only what is their own as value, and of which parents come first: summed up, laid out one
+// behind the other in an order, and without the lightest beyond `most_nodes`.
+FlameTree finished_flame_tree(std::vector<FlameNode> nodes, FlameOrder order, std::size_t most_nodes);
+
 // What happens in the timing's steps. Host time within them, device work that was launched in them, allocations.
 FlameTree flame_tree(const Trace& trace, const StepTiming& timing, const FlameOptions& options);
 

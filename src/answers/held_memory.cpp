@@ -1,11 +1,17 @@
 #include "answers/held_memory.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <ranges>
+
 #include "answers/page_file.h"
-#include "memory/segment_map.h"
+#include "formats/collapsed/frame_text.h"
 #include "report/json.h"
 #include "report/memory_html.h"
 #include "report/memory_markdown.h"
 #include "report/memory_terminal.h"
+#include "report/memory_words.h"
 
 namespace telltale::answers {
 
@@ -20,12 +26,44 @@ std::string HeldMemoryAnswer::json() const { return to_json(report, *trace); }
 
 std::string HeldMemoryAnswer::markdown() const { return memory_markdown(report, *trace); }
 
-std::string HeldMemoryAnswer::html() const {
+std::vector<std::vector<MappedSegment>> HeldMemoryAnswer::segments() const {
   std::vector<std::vector<MappedSegment>> segments;
   for (const DeviceCauses& device : report.causes.devices)
     segments.push_back(segment_map(*trace, device.peak.device, device.peak.time, device.at_peak));
-  return memory_html(report, segments, *trace);
+  return segments;
 }
+
+StandingStacks HeldMemoryAnswer::stacks(const FlameOptions& options) const {
+  const std::vector<const DeviceCauses*> shown = shown_devices(report);
+  std::vector<StandingBlocks> devices;
+  for (const DeviceCauses* const device : shown)
+    devices.push_back(
+        {shown.size() > 1 ? device_label(report, *device) : std::string(), device->peak.allocated, device->at_peak});
+  return standing_stacks(*trace, devices, options);
+}
+
+std::string HeldMemoryAnswer::collapsed() const {
+  const StandingStacks found = stacks({.weight = FlameWeight::kBytes, .most_nodes = SIZE_MAX});
+  const std::vector<FlameNode>& nodes = found.tree.nodes;
+  std::vector<std::int64_t> own;
+  for (const FlameNode& node : nodes) own.push_back(node.value);
+  for (const FlameNode& node : nodes)
+    if (node.parent != FlameNode::kNoParent) own[static_cast<std::size_t>(node.parent)] -= node.value;
+  std::string text;
+  std::vector<std::string> frames;  // innermost first
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (own[i] == 0) continue;
+    frames.clear();
+    for (const FlameNode* at = &nodes[i];; at = &nodes[static_cast<std::size_t>(at->parent)]) {
+      frames.push_back(collapsed::frame_text(found.names[at->name]));
+      if (at->parent == FlameNode::kNoParent) break;
+    }
+    text += fmt::format("{} {}\n", fmt::join(frames | std::views::reverse, ";"), own[i]);
+  }
+  return text;
+}
+
+std::string HeldMemoryAnswer::html() const { return memory_html(report, segments(), *trace); }
 
 std::string HeldMemoryAnswer::terminal(const TextStyle& style) const { return memory_text(report, style); }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/analyze_words.h"
+#include "report/memory_words.h"
 #include "report/palette.h"
 
 namespace telltale::answers {
@@ -51,6 +52,10 @@ std::vector<ViewColor> all_colors() {
     const auto cause = static_cast<HostWork>(i);
     add(std::string("idle: ").append(telltale::label_of(cause)), color_of(cause));
   }
+  for (std::size_t i = 0; i < kMemoryUseCount; ++i) {
+    const auto use = static_cast<MemoryUse>(i);
+    add(std::string("memory: ").append(words_for(use)), color_of(use));
+  }
   return colors;
 }
 
@@ -65,6 +70,9 @@ ColorIndex color_index(Kind kind) { return static_cast<ColorIndex>(kind); }
 ColorIndex color_index(WorkClass work) { return static_cast<ColorIndex>(kKindCount + static_cast<int>(work)); }
 ColorIndex color_index(HostWork cause) {
   return static_cast<ColorIndex>(kKindCount + kWorkClassCount + static_cast<int>(cause));
+}
+ColorIndex color_index(MemoryUse use) {
+  return static_cast<ColorIndex>(kKindCount + kWorkClassCount + kHostWorkCount + static_cast<int>(use));
 }
 
 }  // namespace telltale::answers

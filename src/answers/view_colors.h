@@ -1,5 +1,6 @@
 // The list of colors that all pictures of the page point into: kinds of events, then classes of device work, then what
-// the host does, which is also why a device idles. The colors are the palette's, as in every view.
+// the host does, which is also why a device idles, then what memory is for. The colors are the palette's, as in every
+// view.
 //
 // Pure and thread-safe.
 #pragma once
@@ -11,12 +12,13 @@
 
 #include "analysis/host_work.h"
 #include "analysis/work_class.h"
+#include "memory/memory_uses.h"
 #include "trace/kind.h"
 
 namespace telltale::answers {
 
 struct ViewColor {
-  std::string word;         // "operator", "matmul", "idle: data loading"
+  std::string word;         // "operator", "matmul", "idle: data loading", "memory: gradients"
   std::string light, dark;  // "#1f5fae": on a light and on a dark ground
 };
 
@@ -27,6 +29,7 @@ const std::vector<ViewColor>& view_colors();
 ColorIndex color_index(Kind kind);
 ColorIndex color_index(WorkClass work);
 ColorIndex color_index(HostWork cause);
+ColorIndex color_index(MemoryUse use);
 
 template <typename Fields>
 void describe(Fields& fields, const ViewColor& color) {

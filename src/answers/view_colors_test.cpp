@@ -9,12 +9,13 @@ namespace telltale::answers {
 namespace {
 
 TEST(ViewColors, everything_that_is_drawn_has_its_entry) {
-  EXPECT_EQ(view_colors().size(), static_cast<std::size_t>(kKindCount + kWorkClassCount + kHostWorkCount));
+  EXPECT_EQ(view_colors().size(),
+            static_cast<std::size_t>(kKindCount + kWorkClassCount + kHostWorkCount) + kMemoryUseCount);
   EXPECT_EQ(view_colors()[color_index(Kind::kOperator)].word, "operator");
   EXPECT_EQ(view_colors()[color_index(Kind::kPython)].word, "Python");
   EXPECT_EQ(view_colors()[color_index(WorkClass::kMatmul)].word, "matmul");
   EXPECT_EQ(view_colors()[color_index(HostWork::kDataLoading)].word, "idle: data loading");
-  EXPECT_EQ(view_colors()[color_index(HostWork::kUnknown)].word, view_colors().back().word);
+  EXPECT_EQ(view_colors()[color_index(MemoryUse::kOther)].word, view_colors().back().word);
 }
 
 TEST(ViewColors, colors_are_those_of_the_report) {

@@ -14,7 +14,9 @@
 #include "analysis/work_class.h"
 #include "answers/suggestion.h"
 #include "answers/view_colors.h"
+#include "answers/view_memory_report.h"
 #include "answers/view_steps.h"
+#include "memory/standing_stacks.h"
 #include "report/compact_json.h"
 #include "report/text_width.h"
 
@@ -33,8 +35,11 @@ Result<Value> value_of(std::string_view option, const std::string& word,
   return failure(fmt::format("{} cannot be '{}'{}", option, word, suggestion_or_choice(word, known)));
 }
 
-constexpr std::array<std::pair<std::string_view, FlameWeight>, 3> kWeights = {
-    {{"host", FlameWeight::kHostTime}, {"device", FlameWeight::kDeviceTime}, {"memory", FlameWeight::kBytes}}};
+constexpr std::string_view kPeak = "peak";
+constexpr std::array<std::pair<std::string_view, FlameWeight>, 4> kWeights = {{{"host", FlameWeight::kHostTime},
+                                                                               {"device", FlameWeight::kDeviceTime},
+                                                                               {"memory", FlameWeight::kBytes},
+                                                                               {kPeak, FlameWeight::kBytes}}};
 constexpr std::array<std::pair<std::string_view, FlameFrames>, 2> kFrames = {
     {{"stack", FlameFrames::kStacks}, {"module", FlameFrames::kModules}}};
 constexpr std::array<std::pair<std::string_view, FlameOrder>, 2> kOrders = {
@@ -95,6 +100,26 @@ FlameColumns columns_of(const View& view, const Trace& trace, const FlameTree& t
   return columns;
 }
 
+// Nodes without an event are frames of a stack as text, which are Python's, but for what stands outside of all calls.
+FlameColumns columns_of(const Trace& trace, const StandingStacks& stacks) {
+  FlameColumns columns;
+  columns.unit = "bytes";
+  columns.total = stacks.tree.total;
+  columns.left_out = stacks.tree.left_out;
+  for (const std::string& name : stacks.names) columns.names.push_back(cut_to_width(printable(name), 160));
+  for (const FlameNode& node : stacks.tree.nodes) {
+    columns.name.push_back(node.name);
+    columns.parent.push_back(node.parent);
+    columns.value.push_back(node.value);
+    columns.start.push_back(node.start);
+    const bool is_frame = stacks.names[node.name].find("): ") != std::string::npos;  // "model.py(12): forward"
+    const Kind kind = is_frame ? Kind::kPython : Kind::kOther;
+    columns.color.push_back(color_index(node.example == kNoEvent ? kind : trace.events.kind[node.example]));
+    columns.example.push_back(event_or_null(node.example));
+  }
+  return columns;
+}
+
 template <typename Fields>
 void describe(Fields& fields, const FlameColumns& flame) {
   fields.object("Flame", "Calls inside of calls, parents first");
@@ -115,9 +140,17 @@ void describe(Fields& fields, const FlameColumns& flame) {
 Result<FlameAnswer> flame(const View& view, const FlameRequest& request) {
   const auto options = parsed(request);
   if (!options) return std::unexpected(options.error());
+  const FlameKey key{request.weight, request.by, request.order, request.weight == kPeak ? StepsText() : request.steps};
+  if (request.weight == kPeak) {
+    if (!has_memory(*view.trace))
+      return FlameAnswer{std::make_shared<const std::string>(compact_json_of(FlameColumns{.unit = "bytes"}))};
+    const auto held = held_memory_of(view);
+    if (!held) return std::unexpected(held.error());
+    return FlameAnswer{view.kept->flames.get(
+        key, [&] { return compact_json_of(columns_of(*view.trace, (*held)->stacks(*options))); })};
+  }
   const auto chosen = chosen_steps(view, request.steps);
   if (!chosen) return std::unexpected(chosen.error());
-  const FlameKey key{request.weight, request.by, request.order, request.steps};
   return FlameAnswer{view.kept->flames.get(key, [&] {
     const Trace& trace = *(*chosen)->trace;
     FlameColumns columns = columns_of(view, trace, flame_tree(trace, (*chosen)->timing, *options));

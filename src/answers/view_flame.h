@@ -1,4 +1,5 @@
-// A flame graph: by stack or by module, of host time, device time or memory.
+// A flame graph: by stack or by module, of host time, device time, memory that is allocated, or that stands at the
+// peak.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@
 namespace telltale::answers {
 
 struct FlameRequest {
-  std::string weight = "host";  // or device, memory
+  std::string weight = "host";  // or device, memory, peak
   std::string by = "stack";     // or module
   std::string order = "heavy";  // or time
   StepsText steps;

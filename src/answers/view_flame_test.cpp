@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "analysis/testing/program_sketch.h"
@@ -98,6 +99,35 @@ TEST(Flame, says_in_a_sentence_what_makes_no_sense) {
   EXPECT_EQ(asked(*view, {.by = "x"}), "by cannot be 'x'; choose stack or module");
   EXPECT_EQ(asked(*view, {.order = "x"}), "order cannot be 'x'; choose heavy or time");
   EXPECT_EQ(asked(*view, {.steps = "9"}), "no step matches steps=9 (the trace has 1 to 4)");
+}
+
+// Of bytes that come and go, and of those that stand there at the peak.
+TEST(Flame, of_the_peak_has_what_stands_there_by_stack_and_by_module) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  sketch.event(thread, Kind::kPython, "train.py(7): step", 0, 1000);
+  sketch.event(thread, Kind::kModule, "nn.Module: Linear_0", 5, 400);
+  sketch.op(thread, "aten::mm", 10, 300);
+  sketch.op(thread, "aten::add", 500, 600);
+  sketch.allocate(thread, 20, 100, 0, 1);
+  sketch.allocate(thread, 30, 40, 0, 2);
+  sketch.allocate(thread, 40, -40, 0, 2);
+  sketch.allocate(thread, 510, 60, 0, 3);
+  const std::shared_ptr<const View> view = view_of(sketch.build());
+  const json by_stack = asked(*view, {.weight = "peak"});
+  EXPECT_EQ(by_stack["unit"], "bytes");
+  EXPECT_EQ(by_stack["total"], 160);
+  std::map<std::string, int> bytes;
+  for (std::size_t i = 0; i < by_stack["name"].size(); ++i)
+    bytes[by_stack["names"][by_stack["name"][i].get<std::size_t>()]] = by_stack["value"][i];
+  EXPECT_EQ(bytes,
+            (std::map<std::string, int>{
+                {"train.py(7): step", 160}, {"nn.Module: Linear_0", 100}, {"aten::mm", 100}, {"aten::add", 60}}));
+  const json by_module = asked(*view, {.weight = "peak", .by = "module"});
+  EXPECT_EQ(by_module["total"], 160);
+  EXPECT_EQ(by_module["names"], json({"Linear_0", "outside of modules"}));
+  EXPECT_EQ(by_module["value"], json({100, 60}));
+  EXPECT_EQ(asked(*view_of(program_trace()), {.weight = "peak"})["total"], 0);
 }
 
 }  // namespace

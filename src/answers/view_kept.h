@@ -13,10 +13,12 @@
 #include "analysis/step_timing.h"
 #include "answers/analyze.h"
 #include "answers/full_table.h"
+#include "answers/held_memory.h"
 #include "answers/kept_answers.h"
 #include "answers/unpaused.h"
 #include "answers/view_search.h"
 #include "base/error.h"
+#include "memory/memory_uses.h"
 
 namespace telltale::answers {
 
@@ -63,6 +65,8 @@ struct ViewKept {
   KeptAnswers<FlameKey, std::string> flames{8};  // as JSON
   KeptAnswers<int, std::vector<DeviceMemory>> memory{1};
   KeptAnswers<int, std::vector<Phase>> phases{1};  // by event
+  KeptAnswers<DeviceId, std::vector<UsedBlock>> used_blocks{2};
+  KeptAnswers<int, Result<HeldMemoryAnswer>> memory_report{1};
 };
 
 }  // namespace telltale::answers

@@ -40,30 +40,64 @@ TEST(ViewMemory, is_about_the_peak_of_the_fullest_device) {
   EXPECT_EQ(page["device"], 0);
   EXPECT_EQ(page["time_ns"], json({10, 20, 30}));
   EXPECT_EQ(page["allocated_bytes"], json({10, 30, 10}));
-  EXPECT_EQ(page["at_ns"], 20);
-  EXPECT_EQ(page["at_bytes"], 30);
-  EXPECT_EQ(page["by_operator"][0]["name"], "aten::empty");
-  EXPECT_EQ(page["by_operator"][0]["allocations"], 2);
+  EXPECT_EQ(page["at"]["time_ns"], 20);
+  EXPECT_EQ(page["at"]["allocated_bytes"], 30);
+  EXPECT_TRUE(page["at"]["reserved_bytes"].is_null());
+  EXPECT_EQ(page["at"]["operators"][0]["name"], "aten::empty");
+  EXPECT_EQ(page["at"]["operators"][0]["blocks"], 2);
+}
+
+TEST(ViewMemory, stacks_categories_that_add_up_to_what_is_allocated) {
+  const json page = asked(*view_of(memory_trace()), {});
+  for (std::size_t i = 0; i < page["time_ns"].size(); ++i) {
+    std::int64_t sum = 0;
+    for (const json& layer : page["layers"]) sum += layer["bytes"][i].get<std::int64_t>();
+    EXPECT_EQ(sum, page["allocated_bytes"][i]);
+  }
+}
+
+TEST(ViewMemory, names_the_largest_tensors_at_each_time_once) {
+  const json page = asked(*view_of(memory_trace()), {});
+  ASSERT_EQ(page["tensors"].size(), 2u);
+  std::vector<std::vector<int>> bytes;
+  for (const json& standing : page["largest"]) {
+    bytes.emplace_back();
+    for (const json& place : standing) bytes.back().push_back(page["tensors"][place.get<std::size_t>()]["bytes"]);
+  }
+  EXPECT_EQ(bytes, (std::vector<std::vector<int>>{{10}, {20, 10}, {10}}));
+  EXPECT_EQ(page["tensors"][0]["maker"], "aten::empty");
 }
 
 TEST(ViewMemory, can_be_asked_for_any_device_and_time) {
   const std::shared_ptr<const View> view = view_of(memory_trace());
-  EXPECT_EQ(asked(*view, {.at = 35})["at_bytes"], 10);
-  EXPECT_EQ(asked(*view, {.device = kHost})["at_bytes"], 1000);
-  EXPECT_EQ(asked(*view, {.device = 1, .at = -5})["at_bytes"], 0);
+  EXPECT_EQ(asked(*view, {.at = 35})["at"]["allocated_bytes"], 10);
+  EXPECT_EQ(asked(*view, {.device = kHost})["at"]["allocated_bytes"], 1000);
+  EXPECT_EQ(asked(*view, {.device = 1, .at = -5})["at"]["allocated_bytes"], 0);
+}
+
+TEST(ViewMemory, of_a_range_begins_with_what_is_there_by_then) {
+  const std::shared_ptr<const View> view = view_of(memory_trace());
+  const json page = asked(*view, {.start = 15, .end = 25});
+  EXPECT_EQ(page["time_ns"], json({15, 20}));
+  EXPECT_EQ(page["allocated_bytes"], json({10, 30}));
+  EXPECT_EQ(asked(*view, {.start = 0, .end = 5})["time_ns"], json::array());
+  EXPECT_EQ(asked(*view, {.start = 100, .end = 200})["allocated_bytes"], json({10}));
+  EXPECT_EQ(asked(*view, {.start = INT64_MIN, .end = INT64_MAX})["time_ns"], json({10, 20, 30}));
 }
 
 TEST(ViewMemory, says_in_a_sentence_what_makes_no_sense) {
   const std::shared_ptr<const View> view = view_of(memory_trace());
   EXPECT_EQ(asked(*view, {.device = 7}), "the trace has no memory of device 7");
   EXPECT_EQ(asked(*view, {.points = 3}), "points must be from 4 to 20,000, not 3");
+  EXPECT_EQ(asked(*view, {.start = 3}), "start and end go together");
+  EXPECT_EQ(asked(*view, {.start = 3, .end = 3}), "start must be before end");
 }
 
 TEST(ViewMemory, of_a_trace_without_any_has_no_devices) {
   const json page = asked(*view_of(TraceSketch().build()), {});
   EXPECT_TRUE(page["devices"].empty());
   EXPECT_TRUE(page["time_ns"].empty());
-  EXPECT_TRUE(page["by_kind"].empty());
+  EXPECT_TRUE(page["layers"].empty());
 }
 
 }  // namespace

@@ -14,12 +14,13 @@ namespace {
 struct MemoryOptions {
   answers::HeldMemoryRequest request;
   answers::MemoryWhatIfRequest what_if;
-  bool wants_json = false, wants_markdown = false;
+  bool wants_json = false, wants_markdown = false, wants_collapsed = false;
 };
 
 Result<ExitCode> show_what_if(const MemoryOptions& options, const GlobalOptions& globals) {
-  if (options.wants_markdown || !options.request.page.empty())
-    return failure("--markdown and --html show what was recorded; what would be is printed as text or with --json");
+  if (options.wants_markdown || options.wants_collapsed || !options.request.page.empty())
+    return failure(
+        "--markdown, --collapsed and --html show what was recorded; what would be is printed as text or with --json");
   answers::MemoryWhatIfRequest request = options.what_if;
   request.source = options.request.source;
   const auto answer = answers::memory_what_if(asked(request, globals));
@@ -32,9 +33,10 @@ Result<ExitCode> show_memory(const MemoryOptions& options, const GlobalOptions& 
   if (options.what_if.other) return failure("--other says how memory grows: give --batch or --fits with it");
   const auto answer = answers::held_memory(asked(options.request, globals));
   if (!answer) return std::unexpected(answer.error());
-  const auto printed = options.wants_json       ? print_data(answer->json())
-                       : options.wants_markdown ? print(answer->markdown())
-                                                : print(answer->terminal(output_style()));
+  const auto printed = options.wants_json        ? print_data(answer->json())
+                       : options.wants_markdown  ? print(answer->markdown())
+                       : options.wants_collapsed ? print_data(answer->collapsed())
+                                                 : print(answer->terminal(output_style()));
   if (printed && !options.request.page.empty()) say("the page is in " + options.request.page);
   return printed;
 }
@@ -44,7 +46,12 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
   declare_trace(app, options->request.source.path)->required();
   CLI::Option* json = app.add_flag("--json", options->wants_json,
                                    "Print telltale.memory/1, with a simulation telltale.memory_whatif/1");
-  app.add_flag("--markdown", options->wants_markdown, "Print Markdown, as for a pull request")->excludes(json);
+  CLI::Option* markdown =
+      app.add_flag("--markdown", options->wants_markdown, "Print Markdown, as for a pull request")->excludes(json);
+  app.add_flag("--collapsed", options->wants_collapsed,
+               "Print stacks with the bytes that stand at the peak, for flame graphs")
+      ->excludes(json)
+      ->excludes(markdown);
   app.add_option("--html", options->request.page,
                  "Also write a page with pictures and tables to this file; replaces only an older page")
       ->type_name("FILE");

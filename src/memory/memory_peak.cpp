@@ -43,6 +43,14 @@ void sort_and_cut(std::vector<Row>& rows) {
   if (rows.size() > kMostRows) rows.resize(kMostRows);
 }
 
+// Several events may happen at one time: the peak is the highest of them, any other time is behind the last.
+MemoryPoint level_at(const DeviceMemory& device, Nanoseconds time) {
+  if (time == device.peak.time) return device.peak;
+  const auto behind = std::ranges::upper_bound(device.levels, time, {}, &MemoryPoint::time);
+  if (behind != device.levels.begin()) return *(behind - 1);
+  return {.time = time, .allocated = device.allocated_before, .reserved = 0};
+}
+
 class PeakTally {
  public:
   PeakTally(const Trace& trace, MemoryPeak& peak) : trace_(trace), peak_(peak) {}
@@ -53,13 +61,17 @@ class PeakTally {
     use.noted_bytes += block.is_noted ? block.bytes : 0;
     ++use.blocks;
     known_ += block.bytes;
-    add(sizes_[block.bytes], block);
+    Sum& size = sizes_[block.bytes];
+    size.bytes += block.bytes;
+    ++size.blocks;
     if (block.use == MemoryUse::kBefore) return;
+    peak_.placed += block.bytes;
     const std::optional<SourceLine> source = line_of(trace_, block);
     Line& line = lines_[source ? std::tuple(source->file, source->line) : std::tuple(std::string(), -1)];
     line.row.source = source;
     line.row.bytes += block.bytes;
     ++line.row.blocks;
+    line.largest.offer(block, line.row.example);
     line.by_use[block.use] += block.bytes;
     add(modules_[std::string(module_around(trace_, block.event))], block);
     add(operators_[std::string(operator_around(trace_, block.event))], block);
@@ -79,8 +91,8 @@ class PeakTally {
       line.row.use = std::ranges::max_element(line.by_use, {}, [](const auto& each) { return each.second; })->first;
       peak_.lines.push_back(line.row);
     }
-    for (const auto& [name, row] : modules_) peak_.modules.push_back({name, row.bytes, row.blocks});
-    for (const auto& [name, row] : operators_) peak_.operators.push_back({name, row.bytes, row.blocks});
+    for (const auto& [name, row] : modules_) peak_.modules.push_back({name, row.bytes, row.blocks, row.example});
+    for (const auto& [name, row] : operators_) peak_.operators.push_back({name, row.bytes, row.blocks, row.example});
     for (const auto& [size, row] : sizes_) peak_.sizes.push_back({size, row.bytes, row.blocks});
     std::ranges::stable_sort(peak_.uses, std::ranges::greater{}, &UseBytes::bytes);
     sort_and_cut(peak_.lines);
@@ -89,21 +101,34 @@ class PeakTally {
     sort_and_cut(peak_.sizes);
     std::ranges::stable_sort(largest_, std::ranges::greater{}, &UsedBlock::bytes);
     if (largest_.size() > kMostTensors) largest_.resize(kMostTensors);
-    for (const UsedBlock& block : largest_) peak_.tensors.push_back(described(block));
+    for (const UsedBlock& block : largest_) peak_.tensors.push_back(described(trace_, block));
   }
 
  private:
+  // The largest of those that it was shown.
+  struct Largest {
+    std::int64_t bytes = 0;
+    void offer(const UsedBlock& block, EventId& example) {
+      if (block.bytes <= bytes) return;
+      bytes = block.bytes;
+      example = block.event;
+    }
+  };
   struct Sum {
     std::int64_t bytes = 0, blocks = 0;
+    EventId example = kNoEvent;
+    Largest largest;
   };
   struct Line {
     LineBytes row;
+    Largest largest;
     std::map<MemoryUse, std::int64_t> by_use;
   };
 
   static void add(Sum& sum, const UsedBlock& block) {
     sum.bytes += block.bytes;
     ++sum.blocks;
+    sum.largest.offer(block, sum.example);
   }
 
   void keep_if_large(const UsedBlock& block) {
@@ -111,18 +136,6 @@ class PeakTally {
     if (largest_.size() < 100 * kMostTensors) return;
     std::ranges::stable_sort(largest_, std::ranges::greater{}, &UsedBlock::bytes);
     largest_.resize(kMostTensors);
-  }
-
-  PeakTensor described(const UsedBlock& block) const {
-    PeakTensor tensor{.bytes = block.bytes, .use = block.use, .is_noted = block.is_noted};
-    tensor.name = trace_.strings[block.name];
-    tensor.made_by = operator_around(trace_, block.event);
-    tensor.module = module_around(trace_, block.event);
-    tensor.freed_by = operator_around(trace_, block.freeing_event);
-    tensor.source = line_of(trace_, block);
-    if (block.allocated != UsedBlock::kBeforeTheTrace) tensor.made = block.allocated;
-    if (block.freed != UsedBlock::kNever) tensor.freed = block.freed;
-    return tensor;
   }
 
   const Trace& trace_;
@@ -153,12 +166,31 @@ std::optional<SourceLine> line_of(const Trace& trace, const UsedBlock& block) {
   return block.call_stack == kEmptyString ? std::nullopt : line_of_stack(trace.strings[block.call_stack]);
 }
 
+PeakTensor described(const Trace& trace, const UsedBlock& block) {
+  PeakTensor tensor{.bytes = block.bytes, .use = block.use, .is_noted = block.is_noted};
+  tensor.name = trace.strings[block.name];
+  tensor.made_by = operator_around(trace, block.event);
+  tensor.module = module_around(trace, block.event);
+  tensor.freed_by = operator_around(trace, block.freeing_event);
+  tensor.source = line_of(trace, block);
+  if (block.allocated != UsedBlock::kBeforeTheTrace) tensor.made = block.allocated;
+  if (block.freed != UsedBlock::kNever) tensor.freed = block.freed;
+  tensor.event = block.event;
+  return tensor;
+}
+
 MemoryPeak memory_peak(const Trace& trace, const DeviceMemory& device, std::span<const UsedBlock> blocks) {
+  return memory_at(trace, device, blocks, device.peak.time);
+}
+
+MemoryPeak memory_at(const Trace& trace, const DeviceMemory& device, std::span<const UsedBlock> blocks,
+                     Nanoseconds time) {
+  const MemoryPoint level = level_at(device, time);
   MemoryPeak peak{.device = device.device,
-                  .allocated = device.peak.allocated,
+                  .allocated = level.allocated,
                   .reserved = device.peak_reserved,
-                  .reserved_at_peak = device.peak.reserved,
-                  .time = device.peak.time};
+                  .reserved_at_peak = level.reserved,
+                  .time = time};
   peak.capacity = capacity_of(trace, device.device);
   peak.device_used = device_count_at(trace, device.device, peak.time);
   PeakTally tally(trace, peak);

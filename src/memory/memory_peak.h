@@ -1,4 +1,5 @@
-// What stands in a device's memory when it holds most: how much, since which operator, module and line, and for what.
+// What stands in a device's memory when it holds most, or at any other time: how much, since which operator, module and
+// line, and for what.
 //
 // Pure and thread-safe; linear in blocks, but for the lines of those that live.
 #pragma once
@@ -28,12 +29,14 @@ struct LineBytes {
   std::int64_t bytes = 0;
   std::int64_t blocks = 0;
   MemoryUse use = MemoryUse::kOther;  // of most of them
+  EventId example = kNoEvent;         // where the largest was made, likewise below
 };
 
 struct NamedBytes {
   std::string name;
   std::int64_t bytes = 0;
   std::int64_t blocks = 0;
+  EventId example = kNoEvent;
 };
 
 // Blocks of one size.
@@ -53,6 +56,7 @@ struct PeakTensor {
   std::string freed_by;  // the operator that used it last, as it was freed when that was done
   std::optional<SourceLine> source;
   std::optional<Nanoseconds> made, freed;  // nothing: before the recording, or not within it
+  EventId event = kNoEvent;                // that made it
 };
 
 struct MemoryPeak {
@@ -72,6 +76,7 @@ struct MemoryPeak {
   std::vector<NamedBytes> modules, operators;
   std::vector<SizeBytes> sizes;
   std::vector<PeakTensor> tensors;  // the ten largest
+  std::int64_t placed = 0;          // of blocks that lines, modules and operators are about, also those not listed
 };
 
 // How much memory a device has, or the host for the process; nothing where the trace does not say.
@@ -80,6 +85,12 @@ std::optional<std::int64_t> capacity_of(const Trace& trace, DeviceId device);
 // The line that made a block.
 std::optional<SourceLine> line_of(const Trace& trace, const UsedBlock& block);
 
+PeakTensor described(const Trace& trace, const UsedBlock& block);
+
+// When it holds most.
 MemoryPeak memory_peak(const Trace& trace, const DeviceMemory& device, std::span<const UsedBlock> blocks);
+// The same at another time: `allocated` is what is allocated then.
+MemoryPeak memory_at(const Trace& trace, const DeviceMemory& device, std::span<const UsedBlock> blocks,
+                     Nanoseconds time);
 
 }  // namespace telltale

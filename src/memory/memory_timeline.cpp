@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "analysis/robust_statistics.h"
@@ -28,26 +29,6 @@ std::vector<Change> changes_of(std::span<const UsedBlock> blocks) {
   return changes;
 }
 
-// What is allocated and no block accounts for was there before.
-std::vector<UsesAt> uses_at(const std::vector<MemoryPoint>& levels, std::span<const UsedBlock> blocks) {
-  const std::vector<Change> changes = changes_of(blocks);
-  std::vector<UsesAt> points;
-  UsesAt now;
-  std::int64_t known = 0;
-  auto next = changes.begin();
-  for (const MemoryPoint& level : levels) {
-    for (; next != changes.end() && next->time <= level.time; ++next) {
-      now.bytes[static_cast<std::size_t>(next->use)] += next->bytes;
-      known += next->bytes;
-    }
-    UsesAt point = now;
-    point.time = level.time;
-    point.bytes[static_cast<std::size_t>(MemoryUse::kBefore)] += std::max<std::int64_t>(0, level.allocated - known);
-    points.push_back(point);
-  }
-  return points;
-}
-
 std::vector<StepMemory> steps_of(const DeviceMemory& device, const StepTiming& timing) {
   std::vector<StepMemory> steps;
   if (timing.source == StepSource::kWhole) return steps;
@@ -71,6 +52,59 @@ std::vector<StepMemory> steps_of(const DeviceMemory& device, const StepTiming& t
 }
 
 }  // namespace
+
+std::vector<UsesAt> uses_at(std::span<const MemoryPoint> levels, std::span<const UsedBlock> blocks) {
+  const std::vector<Change> changes = changes_of(blocks);
+  std::vector<UsesAt> points;
+  UsesAt now;
+  std::int64_t known = 0;
+  auto next = changes.begin();
+  for (const MemoryPoint& level : levels) {
+    for (; next != changes.end() && next->time <= level.time; ++next) {
+      now.bytes[static_cast<std::size_t>(next->use)] += next->bytes;
+      known += next->bytes;
+    }
+    UsesAt point = now;
+    point.time = level.time;
+    point.bytes[static_cast<std::size_t>(MemoryUse::kBefore)] += std::max<std::int64_t>(0, level.allocated - known);
+    points.push_back(point);
+  }
+  return points;
+}
+
+std::vector<std::vector<std::size_t>> largest_at(std::span<const MemoryPoint> levels, std::span<const UsedBlock> blocks,
+                                                 std::size_t most) {
+  // Most blocks come and go between two of the times, and are never looked at again.
+  struct Stay {
+    std::size_t block = 0, first = 0, end = 0;  // from which of the times, and before which
+  };
+  std::vector<Stay> stays;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto first = std::ranges::lower_bound(levels, blocks[i].allocated, {}, &MemoryPoint::time) - levels.begin();
+    const auto end = std::ranges::lower_bound(levels, blocks[i].freed, {}, &MemoryPoint::time) - levels.begin();
+    if (first < end) stays.push_back({i, static_cast<std::size_t>(first), static_cast<std::size_t>(end)});
+  }
+  std::ranges::stable_sort(stays, {}, &Stay::first);
+  const auto is_before = [&](const Stay& left, const Stay& right) {
+    return blocks[left.block].bytes != blocks[right.block].bytes ? blocks[left.block].bytes > blocks[right.block].bytes
+                                                                 : left.block < right.block;
+  };
+  std::set<Stay, decltype(is_before)> standing(is_before);
+  std::vector<std::vector<std::size_t>> largest(levels.size());
+  auto next = stays.begin();
+  for (std::size_t at = 0; at < levels.size(); ++at) {
+    for (; next != stays.end() && next->first == at; ++next) standing.insert(*next);
+    for (auto each = standing.begin(); each != standing.end() && largest[at].size() < most;) {
+      if (each->end <= at) {  // what is gone is found when it comes first
+        each = standing.erase(each);
+        continue;
+      }
+      largest[at].push_back(each->block);
+      ++each;
+    }
+  }
+  return largest;
+}
 
 MemoryTimeline memory_timeline(const DeviceMemory& device, std::span<const UsedBlock> blocks,
                                const StepTiming& timing) {

@@ -35,6 +35,14 @@ struct MemoryTimeline {
 
 inline constexpr std::size_t kMostTimelinePoints = 600;
 
+// What memory is used for at the times of levels, which rise. What is allocated and no block accounts for was there
+// before.
+std::vector<UsesAt> uses_at(std::span<const MemoryPoint> levels, std::span<const UsedBlock> blocks);
+
+// The largest blocks that stand at each of these times, which rise: places in `blocks`, by falling size.
+std::vector<std::vector<std::size_t>> largest_at(std::span<const MemoryPoint> levels, std::span<const UsedBlock> blocks,
+                                                 std::size_t most);
+
 MemoryTimeline memory_timeline(const DeviceMemory& device, std::span<const UsedBlock> blocks, const StepTiming& timing);
 
 }  // namespace telltale

@@ -16,9 +16,9 @@ std::vector<MappedSegment> segment_map(const Trace& trace, DeviceId device, Nano
       trace.allocator_events, [&](const AllocatorEvent& event) { return event.device == device && event.time > time; });
   if (behind != trace.allocator_events.begin())
     walk.apply_through(static_cast<std::size_t>(behind - trace.allocator_events.begin()) - 1);
-  std::unordered_map<std::uint64_t, MemoryUse> use_at;
-  for (const UsedBlock& block : blocks)
-    if (block.lives_at(time)) use_at[block.address] = block.use;
+  std::unordered_map<std::uint64_t, std::size_t> block_at;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    if (blocks[i].lives_at(time)) block_at[blocks[i].address] = i;
 
   std::vector<MappedSegment> mapped;
   auto block = walk.blocks().begin();
@@ -27,9 +27,12 @@ std::vector<MappedSegment> segment_map(const Trace& trace, DeviceId device, Nano
     while (block != walk.blocks().end() && block->first < address) ++block;
     for (; block != walk.blocks().end() && block->first < segment.end(); ++block) {
       MappedBlock part{.offset = static_cast<std::int64_t>(block->first - address), .bytes = block->second.bytes};
+      part.state = block->second.state;
       if (block->second.is_live()) {
-        const auto use = use_at.find(block->first);
-        part.use = use == use_at.end() ? MemoryUse::kOther : use->second;
+        part.call_stack = block->second.call_stack;
+        const auto used = block_at.find(block->first);
+        if (used != block_at.end()) part.block = used->second;
+        part.use = part.block ? blocks[*part.block].use : MemoryUse::kOther;
         found.used += part.bytes;
       }
       found.blocks.push_back(part);

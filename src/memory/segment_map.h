@@ -18,6 +18,9 @@ struct MappedBlock {
   std::int64_t offset = 0;  // within its segment
   std::int64_t bytes = 0;
   std::optional<MemoryUse> use;  // nothing: free
+  BlockState state = BlockState::kInactive;
+  StringId call_stack = kEmptyString;  // that made it, where the log has it
+  std::optional<std::size_t> block;    // its place in the blocks that say what each is for
 };
 
 struct MappedSegment {

@@ -16,11 +16,6 @@ constexpr std::size_t kMostStretches = 300, kMostSegments = 200;
 constexpr std::size_t kMostNamed = 6;
 constexpr std::size_t kMostModules = 40;
 
-constexpr MemoryUse kOrder[] = {MemoryUse::kBefore,     MemoryUse::kParameters,    MemoryUse::kOptimizerState,
-                                MemoryUse::kGradients,  MemoryUse::kCommunication, MemoryUse::kWorkspace,
-                                MemoryUse::kCudaGraphs, MemoryUse::kKvCache,       MemoryUse::kInputs,
-                                MemoryUse::kOther,      MemoryUse::kActivations,   MemoryUse::kTemporaries};
-
 std::string rectangle(double x, double y, double width, double height, std::string_view style, std::string_view hint) {
   return fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>\n",
                      style, html_number(x), html_number(y), html_number(width), html_number(height),
@@ -37,7 +32,7 @@ std::string svg(double height, std::string_view label, std::string_view body) {
 // "1.20 s: 3.00 GiB; activations kept for backward 2.00 GiB, …"
 std::string stretch_hint(const UsesAt& point, std::int64_t allocated) {
   std::vector<std::pair<std::int64_t, MemoryUse>> rows;
-  for (const MemoryUse use : kOrder)
+  for (const MemoryUse use : stacked_uses())
     if (const std::int64_t bytes = point.bytes[static_cast<std::size_t>(use)]; bytes > 0) rows.emplace_back(bytes, use);
   std::ranges::stable_sort(rows, std::ranges::greater{}, [](const auto& row) { return row.first; });
   std::string text = fmt::format("{}: {} allocated", format_time(point.time), format_bytes(allocated));
@@ -96,7 +91,7 @@ std::string stacked_curve(const DeviceCauses& device) {
 
   std::string body;
   std::vector<double> below(timeline.uses.size(), 0);
-  for (const MemoryUse use : kOrder) {
+  for (const MemoryUse use : stacked_uses()) {
     const auto column = static_cast<std::size_t>(use);
     if (std::ranges::none_of(timeline.uses, [&](const UsesAt& point) { return point.bytes[column] > 0; })) continue;
     std::string upper, lower;
@@ -175,7 +170,7 @@ std::string module_treemap(const DeviceCauses& device) {
     left -= bytes;
     const std::string name = module.name.empty() ? "outside of modules" : module.name;
     body += rectangle(tile.x, tile.y, tile.width, tile.height,
-                      fmt::format("tile {}", style_class(kOrder[number++ % std::size(kOrder)])),
+                      fmt::format("tile {}", style_class(stacked_uses()[number++ % stacked_uses().size()])),
                       fmt::format("{} {}", format_bytes(module.bytes), name));
     if (tile.width > 90 && tile.height > 18)
       body += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"11\" fill=\"#fff\" pointer-events=\"none\">{}</text>\n",

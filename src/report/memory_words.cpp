@@ -56,6 +56,14 @@ Color color_of(MemoryUse use) {
   return color_of(HostWork::kUnknown);
 }
 
+std::span<const MemoryUse> stacked_uses() {
+  static constexpr MemoryUse kOrder[] = {MemoryUse::kBefore,     MemoryUse::kParameters,    MemoryUse::kOptimizerState,
+                                         MemoryUse::kGradients,  MemoryUse::kCommunication, MemoryUse::kWorkspace,
+                                         MemoryUse::kCudaGraphs, MemoryUse::kKvCache,       MemoryUse::kInputs,
+                                         MemoryUse::kOther,      MemoryUse::kActivations,   MemoryUse::kTemporaries};
+  return kOrder;
+}
+
 std::string memory_subject(const MemoryReport& report) {
   std::string text = file_label(report.path);
   std::vector<std::string> named;

@@ -1,6 +1,7 @@
 // The words that all views of a memory report share, so that terminal, Markdown and page say the same.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 namespace telltale {
 
 Color color_of(MemoryUse use);
+
+// In which order a stacked curve has them, from the ground up: what stays first, what comes and goes last.
+std::span<const MemoryUse> stacked_uses();
 
 // "train.json.gz · NVIDIA H200 · 3 steps"
 std::string memory_subject(const MemoryReport& report);

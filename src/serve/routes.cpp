@@ -11,6 +11,7 @@
 #include "answers/view_fixes.h"
 #include "answers/view_flame.h"
 #include "answers/view_memory.h"
+#include "answers/view_memory_report.h"
 #include "answers/view_overview.h"
 #include "answers/view_range.h"
 #include "answers/view_roofline.h"
@@ -104,10 +105,16 @@ answers::FlameRequest flame_request(Parameters& parameters) {
 }
 
 answers::ViewMemoryRequest memory_request(Parameters& parameters) {
-  answers::ViewMemoryRequest request{parameters.whole<DeviceId>("device"), parameters.whole<Nanoseconds>("at")};
+  answers::ViewMemoryRequest request;
+  request.device = parameters.whole<DeviceId>("device");
+  request.at = parameters.whole<Nanoseconds>("at");
+  request.start = parameters.whole<Nanoseconds>("start");
+  request.end = parameters.whole<Nanoseconds>("end");
   request.points = parameters.whole<std::int64_t>("points").value_or(request.points);
   return request;
 }
+
+answers::MemoryReportRequest memory_report_request(Parameters&) { return {}; }
 
 answers::RooflineRequest roofline_request(Parameters& parameters) { return {parameters.text("steps")}; }
 
@@ -139,6 +146,7 @@ constexpr Route kRoutes[] = {
     {"/api/table.csv", kSlow, table_as_csv},
     {"/api/flame", kSlow, answered<flame_request, answers::flame>},
     {"/api/memory", kSlow, answered<memory_request, answers::view_memory>},
+    {"/api/memory_report", kSlow, answered<memory_report_request, answers::view_memory_report>},
     {"/api/roofline", kSlow, answered<roofline_request, answers::roofline>},
     {"/api/source", kSlow, answered<source_request, answers::source>},
 };

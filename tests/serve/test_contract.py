@@ -8,8 +8,9 @@ import unittest
 from page_server import PROGRAM, ROOT, Server
 
 TRACES = ROOT / "examples" / "traces"
-# The page reads a part of telltale.analyze/1, which has more.
-OPEN = {"Analyze"}
+SNAPSHOTS = ROOT / "examples" / "memory"
+# The page reads a part of telltale.analyze/1 and of telltale.memory/1, which have more.
+OPEN = {"Analyze", "HeldMemory"}
 
 
 class Types:
@@ -124,10 +125,15 @@ class Contract(unittest.TestCase):
                         self.assertEqual(step["before_ns"] - step["after_ns"], overview["analyze"]["findings"][i]["saving"]["likely_ns"])
                 for rows in ("operators", "kernels", "annotations", "python", "modules", "lines"):
                     self.check(server, cookie, f"table?rows={rows}&limit=5", "Table")
-                for weight in ("host", "device", "memory"):
+                for weight in ("host", "device", "memory", "peak"):
                     for by in ("stack", "module"):
                         self.check(server, cookie, f"flame?weight={weight}&by={by}", "Flame")
                 self.check(server, cookie, "memory", "Memory")
+                if shape["has_memory"]:
+                    self.check(server, cookie, f"memory?at=5&start=3&end={shape['duration_ns']}&points=20", "Memory")
+                    self.check(server, cookie, "memory_report", "MemoryReport")
+                else:
+                    self.assertEqual(server.ask("/api/memory_report", cookie=cookie).status, 400)
                 self.check(server, cookie, "roofline", "Roofline")
                 for file in self.check(server, cookie, "source", "SourceFiles")["files"]:
                     self.check(server, cookie, f"source?file={file['id']}", "SourceText")
@@ -152,6 +158,73 @@ class Contract(unittest.TestCase):
             for row in top:
                 for name in ("calls", "self_cpu_ns", "cpu_ns", "self_device_ns", "device_ns"):
                     self.assertEqual(rows[row["name"]][name], row[name], row["name"])
+
+    def test_memory_is_that_of_the_command(self):
+        for trace in (TRACES / "resnet50_train.json.gz", TRACES / "small_train.json.gz", *sorted(SNAPSHOTS.glob("*.pickle"))):
+            with self.subTest(trace.name), Server(str(trace)) as server:
+                cookie = server.open()
+                done = subprocess.run([PROGRAM, "memory", str(trace), "--json"], check=True, capture_output=True)
+                said = json.loads(done.stdout)
+                report = self.check(server, cookie, "memory_report", "MemoryReport")
+                self.assertEqual(report["memory"].keys(), said.keys())
+                for member in said:
+                    self.assertEqual(report["memory"][member], said[member], member)
+                words = {each["category"]: each["words"] for each in report["categories"]}
+                self.assertEqual([each["device"] for each in report["devices"]], [each["device"] for each in said["devices"]])
+                self.assertEqual(len(report["leaks"]), len(said["leaks"]))
+                for by in ("stack", "module"):
+                    flame = self.check(server, cookie, f"flame?weight=peak&by={by}", "Flame")
+                    self.assertEqual(flame["unit"], "bytes")
+                    self.assertIn(flame["total"], (sum(each["peak_allocated_bytes"] for each in said["devices"]),
+                                                   sum(each["peak_allocated_bytes"] for each in said["devices"] if each["device"] >= 0)))
+                self.assertEqual(len(report["findings"]), len(said["findings"]))
+                for device, drawn in zip(said["devices"], report["devices"]):
+                    self.check_device(self.check(server, cookie, f"memory?device={device['device']}", "Memory"), device, words)
+                    self.check_segments(drawn["segments"], device, len(words))
+
+    def check_device(self, shown, said, words):
+        """What the page draws of a device is what the command says of it."""
+        self.assertEqual(shown["device"], said["device"])
+        of_curve = zip(shown["time_ns"], shown["allocated_bytes"], (bytes or 0 for bytes in shown["reserved_bytes"]))
+        self.assertEqual([list(point) for point in of_curve], said["curve"])
+        layers = {layer["category"]: layer for layer in shown["layers"]}
+        for i, point in enumerate(said["categories_over_time"]):
+            self.assertEqual({name: layer["bytes"][i] for name, layer in layers.items() if layer["bytes"][i]}, point["bytes"])
+            largest = [shown["tensors"][place]["bytes"] for place in shown["largest"][i]]
+            self.assertEqual(largest, sorted(largest, reverse=True))
+            self.assertLessEqual(sum(largest), sum(point["bytes"].values()))
+        at = shown["at"]
+        self.assertEqual((at["time_ns"], at["allocated_bytes"]), (said["peak_time_ns"], said["peak_allocated_bytes"]))
+        self.assertEqual([(row["category"], row["bytes"], row["noted_bytes"], row["blocks"]) for row in at["categories"]],
+                         [(row["name"], row["bytes"], row["noted_bytes"], row["blocks"]) for row in said["categories"]])
+        self.assertEqual({row["words"] for row in at["categories"]}, {words[row["name"]] for row in said["categories"]})
+        for rows in ("lines", "modules", "operators"):
+            self.assertEqual([(row["bytes"], row["blocks"]) for row in at[rows]], [(row["bytes"], row["blocks"]) for row in said[rows]])
+        for shown_row, row in zip(at["lines"], said["lines"]):
+            if row["source"]:
+                self.assertIn(str(row["source"]["line"]), shown_row["name"])
+        self.assertEqual([[row[name] for name in ("bytes", "category", "made_ns", "freed_ns")] for row in at["tensors"]],
+                         [[row[name] for name in ("bytes", "category", "made_ns", "freed_ns")] for row in said["tensors"]])
+        for shown_row, row in zip(at["tensors"], said["tensors"]):
+            self.assertIn(row["operator"] or "", shown_row["maker"])
+
+    def check_segments(self, drawn, said, categories):
+        """Segments are what is reserved at the peak, and their parts fill them."""
+        if said["fragmentation"] is None:
+            self.assertEqual(drawn["segments"], [])
+            return
+        reserved = drawn["left_out_bytes"]
+        for segment in drawn["segments"]:
+            reserved += segment["bytes"]
+            self.assertEqual(sum(segment["part_bytes"]), segment["bytes"])
+            self.assertEqual(sum(segment["part_used_bytes"]), segment["used_bytes"])
+            for name in ("used_bytes", "blocks", "state", "category", "maker"):
+                self.assertEqual(len(segment[f"part_{name}"]), len(segment["part_bytes"]))
+            for state, category, maker in zip(segment["part_state"], segment["part_category"], segment["part_maker"]):
+                self.assertLess(category, categories)
+                self.assertLess(maker, len(drawn["makers"]))
+                self.assertEqual(category >= 0, state in (1, 2))
+        self.assertEqual(reserved, said["reserved_at_peak_bytes"])
 
 
 if __name__ == "__main__":

@@ -284,7 +284,7 @@ export interface Table {
   rows: { cells: Cell[]; color: number; example: EventId | null; search: string | null }[]; // search: exact name of its events
 }
 
-/** api/flame?weight=host|device|memory&by=stack|module[&order=heavy|time][&steps=S]: by node; parents come first. */
+/** api/flame?weight=host|device|memory|peak&by=stack|module[&order=heavy|time][&steps=S]: by node; parents come first. */
 export interface Flame {
   unit: "ns" | "bytes";
   total: number;
@@ -298,26 +298,92 @@ export interface Flame {
   left_out: number; // nodes too small to be drawn
 }
 
-/** api/memory[?device=0][&at=NS][&points=1200]: without `at` the peak. Host memory is the device -1. */
+/** What memory is for: one of the categories of telltale.memory/1. */
+export interface MemoryCategory {
+  category: string; // "optimizer_state"
+  words: string; // "optimizer state"
+  color: number;
+}
+
+/**
+ * api/memory[?device=0][&at=NS][&start=NS&end=NS][&points=600]: without `at` the peak, without `start` and `end` all of
+ * the trace. Host memory is the device -1.
+ */
 export interface Memory {
   devices: { id: number; name: string; peak_allocated_bytes: number; peak_reserved_bytes: number | null; peak_ns: Nanoseconds; capacity_bytes: number | null }[];
   device: number;
   time_ns: Nanoseconds[]; // the curve; peaks are kept
   allocated_bytes: number[];
   reserved_bytes: (number | null)[];
-  at_ns: Nanoseconds;
-  at_bytes: number; // that live then and whose allocation is in the trace
-  before_bytes: number; // that live then and were allocated before it
-  by_operator: MemoryRow[];
-  by_module: MemoryRow[];
-  by_kind: MemoryRow[]; // "kept for backward", "gradients", …; phases where nothing better is known
-  by_line: MemoryRow[];
+  layers: { category: string; words: string; color: number; bytes: number[] }[]; // from the ground up, at the times of the curve
+  tensors: { bytes: number; category: string; maker: string }[]; // the largest at some time
+  largest: number[][]; // at the times of the curve: places in `tensors`, by falling size
+  at: MemoryStanding;
+}
+
+/** What stands there at a time; lists by falling bytes. */
+export interface MemoryStanding {
+  time_ns: Nanoseconds;
+  allocated_bytes: number;
+  reserved_bytes: number | null;
+  placed_bytes: number; // that lines, modules and operators are about, listed or not
+  categories: { category: string; words: string; color: number; bytes: number; noted_bytes: number; blocks: number }[];
+  lines: { name: string; bytes: number; blocks: number; category: string; example: EventId | null }[];
+  modules: MemoryRow[];
+  operators: MemoryRow[];
+  tensors: { maker: string; bytes: number; category: string; last_use: string; made_ns: Nanoseconds | null; freed_ns: Nanoseconds | null; example: EventId | null }[]; // the ten largest
 }
 export interface MemoryRow {
   name: string;
   bytes: number;
-  allocations: number;
-  example: EventId | null;
+  blocks: number;
+  example: EventId | null; // where the largest was made
+}
+
+/** api/memory_report: takes as long as telltale memory, once. Sentences are empty where there is nothing to say. */
+export interface MemoryReport {
+  memory: HeldMemory; // telltale.memory/1, docs/json.md
+  subject: string;
+  categories: MemoryCategory[]; // all there are, from the ground of a stacked curve up
+  devices: { device: number; label: string; peak: string; place: string; steps: string; fragmentation: string; certainty: string; segments: Segments }[]; // as memory.devices
+  leaks: string[]; // as memory.leaks
+  findings: { saving: string; where: string }[]; // as memory.findings
+  overlap: string; // what to know of savings
+}
+
+/** The members of telltale.memory/1 that the page reads. */
+export interface HeldMemory {
+  schema: string;
+  devices: {
+    device: number;
+    peak_reserved_bytes: number;
+    fragmentation: { time_ns: Nanoseconds; hard_bytes: number; soft_bytes: number; stream_bytes: number; rounding_bytes: number } | null;
+    steps: { index: number; peak_bytes: number; minimum_bytes: number; differs: boolean }[];
+  }[];
+  leaks: { source: SourceLine | null; bytes_per_step: number; bytes: number; device: number; category: string }[];
+  findings: Finding[];
+  remarks: string[];
+}
+
+/** The segments of PyTorch's allocator at the peak, the largest of them, by falling size. */
+export interface Segments {
+  segments: Segment[];
+  makers: string[];
+  left_out: number; // smaller segments
+  left_out_bytes: number;
+}
+export interface Segment {
+  address: string;
+  bytes: number;
+  used_bytes: number;
+  stream: number;
+  pool: string; // empty: the usual ones
+  part_bytes: number[]; // by part, by address, likewise below; they fill it
+  part_used_bytes: number[];
+  part_blocks: number[]; // 1, or how many small ones stand together
+  part_state: number[]; // 0 free, 1 allocated, 2 awaiting its free, 3 several
+  part_category: number[]; // in MemoryReport.categories; -1: none
+  part_maker: number[]; // in makers; -1: not known
 }
 
 /** api/roofline[?steps=S] */

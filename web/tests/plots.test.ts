@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { areaPath, byteTicks, linear, pointAt, stepPath } from "../src/memory/curve";
+import { bandPath, byteTicks, layerAt, linear, pointAt, stacked, stepPath } from "../src/memory/curve";
 import { ceiling, dotRadius, logScale, powersAround, powersOfTen, sharedPeaks } from "../src/roofline/log_scales";
 import { dearestLine, fileGroups } from "../src/source/files";
 
@@ -8,8 +8,20 @@ const same = (value: number): number => value;
 
 test("the memory curve holds each value until the next one and the last until the end", () => {
   assert.equal(stepPath([0, 10, 20], [5, 8, 3], 30, same, same), "M0,5H10H10V8H20H20V3H30");
-  assert.equal(areaPath([0, 10], [5, 8], 20, same, same), "M0,5H10H10V8H20V0H0Z");
-  assert.equal(areaPath([], [], 20, same, same), "");
+});
+
+test("the layers of the memory curve stand on each other, and each is what lies between two of them", () => {
+  const tops = stacked([[5, 0, 2], [1, 4, 3]]);
+  assert.deepEqual(tops, [[5, 0, 2], [6, 4, 5]]);
+  assert.equal(bandPath([0, 10, 20], undefined, [5, 0, 2], 30, same, same), "M0,5H10V0H20V2H30V0H20V0H10V0H0Z");
+  assert.equal(bandPath([0, 10, 20], tops[0], [6, 4, 5], 30, same, same), "M0,6H10V4H20V5H30V2H20V0H10V5H0Z");
+  assert.equal(bandPath([], undefined, [], 20, same, same), "");
+});
+
+test("an amount lies in the layer that covers it", () => {
+  const tops = stacked([[5, 0], [1, 4]]);
+  assert.deepEqual([0, 4, 5, 5.5, 6, -1].map((amount) => layerAt(tops, 0, amount)), [0, 0, 1, 1, null, null]);
+  assert.equal(layerAt(tops, 1, 0), 1);
 });
 
 test("the memory curve leaves out what is not known", () => {

@@ -46,11 +46,11 @@ test("nothing, zeros and a room without size are no reason to fail", () => {
 });
 
 test("of very many modules the smallest are one rectangle, and no byte is lost", () => {
-  const rows = Array.from({ length: 1000 }, (_, i) => ({ name: `m${String(i)}`, bytes: 2000 - i, allocations: 1, example: i }));
+  const rows = Array.from({ length: 1000 }, (_, i) => ({ name: `m${String(i)}`, bytes: 2000 - i, blocks: 1, example: i }));
   const shown = largestOf(rows);
   assert.ok(shown.length < 200);
   assert.equal(shown.reduce((sum, { bytes }) => sum + bytes, 0), rows.reduce((sum, { bytes }) => sum + bytes, 0));
-  assert.equal(shown.reduce((sum, { allocations }) => sum + allocations, 0), 1000);
+  assert.equal(shown.reduce((sum, { blocks }) => sum + blocks, 0), 1000);
   assert.equal(shown.at(-1)?.example, null);
   assert.deepEqual(largestOf(rows.slice(0, 3)), rows.slice(0, 3));
 });

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "base/text_encoding.h"
+#include "formats/collapsed/frame_text.h"
 #include "formats/collapsed/stack_tree.h"
 #include "formats/output/left_out_of_trace.h"
 
@@ -87,7 +87,7 @@ class FrameNames {
     const std::string_view text = trace_.strings[name];
     State& state = states_[name];
     if (state == State::kUnknown) {
-      std::string clean = cleaned(text);
+      std::string clean = frame_text(text);
       state = clean == text ? State::kClean : State::kCleaned;
       if (state == State::kCleaned) cleaned_.emplace(name, std::move(clean));
     }
@@ -97,9 +97,9 @@ class FrameNames {
   std::string of_track(TrackId id) const {
     const Track& track = trace_.tracks[id];
     const std::string name(trace_.strings[track.name]);
-    if (track.kind == TrackKind::kStream) return cleaned("GPU " + std::to_string(track.device) + " " + name);
+    if (track.kind == TrackKind::kStream) return frame_text("GPU " + std::to_string(track.device) + " " + name);
     const std::string_view process = trace_.strings[trace_.processes[track.process].name];
-    return cleaned(process.empty() ? name : std::string(process.substr(0, kMostOfProcess)) + " " + name);
+    return frame_text(process.empty() ? name : std::string(process.substr(0, kMostOfProcess)) + " " + name);
   }
 
  private:
@@ -107,15 +107,6 @@ class FrameNames {
 
   // It stands in front of all stacks of all threads.
   static constexpr std::size_t kMostOfProcess = 1000;
-
-  static std::string cleaned(std::string_view name) {
-    std::string text = repaired_utf8(name);
-    for (char& c : text) {
-      if (c == ';') c = ',';
-      if (static_cast<unsigned char>(c) < ' ') c = ' ';
-    }
-    return text;
-  }
 
   const Trace& trace_;
   std::vector<State> states_;  // by string

@@ -18,7 +18,7 @@ import { type FlameTree, type FlameWindow, type Found, flameTree, nameOf, neighb
 
 /** What one can choose, by the field of the URL; the first is the default. */
 const CHOICES = {
-  weight: { label: "Weight", options: [{ id: "host", title: "Host time" }, { id: "device", title: "Device time" }, { id: "memory", title: "Memory" }] },
+  weight: { label: "Weight", options: [{ id: "host", title: "Host time" }, { id: "device", title: "Device time" }, { id: "memory", title: "Allocated" }, { id: "peak", title: "Bytes at the peak" }] },
   by: { label: "By", options: [{ id: "stack", title: "Stack" }, { id: "module", title: "Module" }] },
   order: { label: "Order", options: [{ id: "heavy", title: "Heaviest first" }, { id: "time", title: "As it ran" }] },
 } as const;
@@ -328,7 +328,7 @@ class FlameView implements Shown {
 /** Why there is no flame graph, and what to record for one. */
 function nothingFor(now: Place, { shape }: Page): string[] {
   const weight = now["weight"] ?? "host";
-  if (weight === "memory") return ["The trace has no allocations. Record them with profile_memory=True."];
+  if (weight === "memory" || weight === "peak") return ["The trace has no allocations. Record them with profile_memory=True."];
   if (weight === "device" && shape.devices.length === 0) {
     return ["The trace has no device work: it was recorded without a GPU, or without ProfilerActivity.CUDA."];
   }

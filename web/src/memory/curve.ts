@@ -34,11 +34,32 @@ export function stepPath(times: readonly number[], values: readonly (number | nu
   return path;
 }
 
-/** The same line with the ground below it. */
-export function areaPath(times: readonly number[], values: readonly (number | null)[], end: number, x: Scale, y: Scale): string {
-  const first = times[0];
-  if (first === undefined) return "";
-  return `${stepPath(times, values, end, x, y)}V${rounded(y(0))}H${rounded(x(first))}Z`;
+/** The layers of a stack: where each ends above, by time. */
+export function stacked(layers: readonly (readonly number[])[]): number[][] {
+  const tops: number[][] = [];
+  for (const layer of layers) {
+    const below = tops.at(-1);
+    tops.push(layer.map((value, at) => value + (below?.[at] ?? 0)));
+  }
+  return tops;
+}
+
+/** What lies between two lines that hold each value until the next one; no `low`: the ground. */
+export function bandPath(times: readonly number[], low: readonly number[] | undefined, high: readonly number[], end: number, x: Scale, y: Scale): string {
+  if (times.length === 0) return "";
+  let path = "";
+  times.forEach((time, at) => {
+    path += `${at === 0 ? `M${rounded(x(time))},` : "V"}${rounded(y(high[at] ?? 0))}H${rounded(x(times[at + 1] ?? end))}`;
+  });
+  for (let at = times.length - 1; at >= 0; --at) path += `V${rounded(y(low?.[at] ?? 0))}H${rounded(x(times[at] ?? 0))}`;
+  return `${path}Z`;
+}
+
+/** Which layer an amount lies in at a point; null: above all of them. */
+export function layerAt(tops: readonly (readonly number[])[], point: number, amount: number): number | null {
+  if (amount < 0) return null;
+  const layer = tops.findIndex((top) => amount < (top[point] ?? 0));
+  return layer < 0 ? null : layer;
 }
 
 /** Which point of a curve holds at a time: the last one that is not later. */

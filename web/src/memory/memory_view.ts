@@ -1,128 +1,201 @@
-/** Memory over time, and what lives at a time: at the peak, or where one clicks. */
-import { ask, isGivenUp } from "../api";
+/** What holds the memory: what it is for over time, what stands there at the peak or where one clicks, and the report. */
+import { Refusal, ask, isGivenUp } from "../api";
 import { element, replace } from "../element";
-import { counted, formatBytes, formatCount, formatTime } from "../format";
+import { formatBytes, formatTime } from "../format";
 import { emptyNote, errorNote, loadingNote } from "../messages";
 import { pictureExports } from "../picture";
-import { numberIn } from "../place";
-import type { Memory, MemoryRow } from "../protocol";
+import { type Place, numberIn } from "../place";
+import type { Memory, MemoryReport } from "../protocol";
 import { change, place } from "../state";
 import { choice } from "../table/choice";
+import { viewIn } from "../timeline/timeline_place";
 import { showOnTimeline } from "../to_timeline";
-import type { Page, Shown, View } from "../view";
-import { MemoryCurve } from "./curve_drawing";
+import type { Export, Page, Shown, View } from "../view";
+import { viewLink } from "../view_link";
+import { type CurveRange, MemoryCurve } from "./curve_drawing";
+import { findingsPart, fragmentationPart, leaksPart, stepsPart } from "./report_parts";
+import { SegmentMap } from "./segments";
+import { moduleRows, standingTables } from "./standing";
 import { ModuleTreemap } from "./treemap_drawing";
 
-const CURVE_POINTS = 1200;
-const LISTED_ROWS = 20;
+const FIELDS = ["device", "at", "start", "end"];
 
-function show(room: HTMLElement, firstPage: Page): Shown {
-  let page = firstPage;
-  const tools = element("div", { class: "view-tools" });
-  const note = element("div", {}, loadingNote());
-  const tables = element("div", { class: "living" });
-  const curve = new MemoryCurve((at) => change({ at }));
-  const map = new ModuleTreemap((example) => void showOnTimeline(page, example, null));
-  const content = element("div", { class: "memory-view" }, tools, curve.node, tables);
-  let asked = new AbortController();
+class MemoryView implements Shown {
+  private readonly tools = element("div", { class: "view-tools" });
+  private readonly lead = element("div", { class: "memory-lead" });
+  private readonly note = element("div", {}, loadingNote());
+  private readonly standing = element("section", { class: "memory-standing" });
+  private readonly advice = element("div", { class: "memory-advice" });
+  private readonly tables = element("div", { class: "living" });
+  private readonly parts = element("div", { class: "living" });
+  private readonly curve = new MemoryCurve({ choose: (at) => change({ at }), zoom: (range) => this.zoom(range), zoomOut: () => this.zoom(null) });
+  private readonly map = new ModuleTreemap((example) => void showOnTimeline(this.page, example, null));
+  private readonly segments = new SegmentMap();
+  private readonly content = element(
+    "div",
+    { class: "memory-view" },
+    this.tools,
+    this.lead,
+    this.curve.node,
+    element("div", { class: "memory-halves" }, this.standing, this.advice),
+    this.tables,
+    this.parts,
+    this.segments.node,
+  );
+  private asked = new AbortController();
+  private device: number | null = null; // that is shown
+  private report: MemoryReport | null = null;
 
-  const load = async (): Promise<void> => {
-    asked.abort();
-    asked = new AbortController();
+  constructor(room: HTMLElement, private page: Page) {
+    this.segments.node.hidden = true;
+    room.append(this.note);
+    this.load();
+  }
+
+  placeChanged(now: Place, before: Place): void {
+    if (FIELDS.some((name) => now[name] !== before[name])) void this.loadMemory();
+  }
+
+  exports(): Export[] {
+    if (!this.curve.node.isConnected) return [];
+    return [...pictureExports(this.curve.drawing, "memory"), ...(this.map.node.hidden ? [] : pictureExports(this.map.drawing, "memory-modules", "Modules")), ...this.segments.exports()];
+  }
+
+  pageChanged(next: Page): void {
+    this.page = next;
+    this.report = null;
+    this.load();
+  }
+
+  close(): void {
+    this.asked.abort();
+    this.curve.close();
+    this.map.close();
+    this.segments.close();
+  }
+
+  private load(): void {
+    void this.loadMemory();
+    if (this.page.shape.has_memory) void this.loadReport();
+  }
+
+  /** The part of the trace that the curve is about. */
+  private range(): CurveRange {
+    const end = Math.max(1, this.page.shape.duration_ns);
+    const view = viewIn(place());
+    if (!view) return { start: 0, end };
+    const start = Math.round(Math.max(0, Math.min(view.start, end - 1)));
+    return { start, end: Math.round(Math.max(start + 1, Math.min(view.end, end))) };
+  }
+
+  private isZoomed(): boolean {
+    const { start, end } = this.range();
+    return start > 0 || end < this.page.shape.duration_ns;
+  }
+
+  private zoom(range: CurveRange | null): void {
+    change(range === null ? { start: null, end: null } : { start: Math.max(0, range.start), end: Math.min(this.page.shape.duration_ns, range.end) });
+  }
+
+  private async loadMemory(): Promise<void> {
+    this.asked.abort();
+    this.asked = new AbortController();
+    const { signal } = this.asked;
     const now = place();
+    const at = numberIn(now, "at");
+    const wanted = numberIn(now, "device");
+    const device = wanted !== null && Number.isSafeInteger(wanted) ? wanted : null;
+    const { start, end } = this.range();
+    const parameters = {
+      at: at === null ? null : Math.round(Math.max(0, Math.min(at, this.page.shape.duration_ns))),
+      ...(this.isZoomed() ? { start, end } : {}),
+    };
     try {
-      const memory = await ask<Memory>("api/memory", { device: now["device"], at: numberIn(now, "at"), points: CURVE_POINTS }, asked.signal);
-      if (memory.devices.length === 0) {
-        replace(note, nothing());
-        return;
-      }
-      replace(note, content);
-      replace(tools, ...toolsOf(memory));
-      curve.show(memory, page.shape.steps, page.shape.duration_ns);
-      map.node.hidden = false;
-      replace(tables, ...living(memory, page, map.node));
-      map.node.hidden = !map.show(memory.by_module);
+      const memory = await askKnown({ ...parameters, device }, signal);
+      if (memory.devices.length === 0) replace(this.note, nothing());
+      else this.show(memory);
     } catch (error) {
-      if (!isGivenUp(error)) replace(note, page.shape.has_memory ? errorNote(error) : nothing());
+      if (!isGivenUp(error)) replace(this.note, this.page.shape.has_memory ? errorNote(error) : nothing());
     }
-  };
-  room.append(note);
-  void load();
-  return {
-    placeChanged(now, before) {
-      if (now["device"] !== before["device"] || now["at"] !== before["at"]) void load();
-    },
-    exports: () => (curve.node.isConnected ? [...pictureExports(curve.drawing, "memory"), ...(map.node.hidden ? [] : pictureExports(map.drawing, "memory-modules", "Modules"))] : []),
-    pageChanged(next) {
-      page = next;
-      void load();
-    },
-    close() {
-      asked.abort();
-      curve.close();
-      map.close();
-    },
-  };
+  }
+
+  private async loadReport(): Promise<void> {
+    replace(this.advice, loadingNote("Looking for what would free memory"));
+    try {
+      this.report = await ask<MemoryReport>("api/memory_report");
+      this.showReport();
+    } catch (error) {
+      if (!isGivenUp(error)) replace(this.advice, errorNote(error));
+    }
+  }
+
+  private show(memory: Memory): void {
+    const { page } = this;
+    if (!this.content.isConnected) replace(this.note, this.content);
+    replace(this.tools, ...this.toolsOf(memory));
+    this.curve.show(memory, page.shape.steps, this.range());
+    const tables = standingTables(memory.at, (example) => void showOnTimeline(page, example, null));
+    const heading = place()["at"] === undefined ? "What stands there at the peak" : `What stands there at ${formatTime(memory.at.time_ns)}`;
+    replace(this.standing, element("h2", {}, heading), element("p", { class: "caption" }, `${formatBytes(memory.at.allocated_bytes)} allocated at ${formatTime(memory.at.time_ns)}.`), tables.categories);
+    this.map.node.hidden = false;
+    replace(this.tables, ...tables.others, this.map.node);
+    this.map.node.hidden = !this.map.show(moduleRows(memory.at), memory.at.allocated_bytes);
+    const isOther = this.device !== memory.device;
+    this.device = memory.device;
+    if (!isOther) return;
+    replace(this.lead, factsOf(memory));
+    this.showReport();
+  }
+
+  private showReport(): void {
+    const { report } = this;
+    const words = report?.devices.find(({ device }) => device === this.device);
+    if (report === null || words === undefined) return;
+    replace(this.lead, element("p", { class: "lead" }, words.peak), element("p", {}, words.place), element("p", { class: "soft" }, words.certainty, ...report.memory.remarks.map((remark) => ` ${remark}`)));
+    replace(this.advice, leaksPart(report), findingsPart(report));
+    const zoom = (start: number, end: number): void => this.zoom({ start, end });
+    replace(this.parts, stepsPart(words, report.memory, this.page.shape.steps, zoom), fragmentationPart(words, report.memory));
+    this.segments.show(words.segments, report.categories);
+  }
+
+  private toolsOf(memory: Memory): (HTMLElement | false)[] {
+    const options = memory.devices.map(({ id, name }) => ({ id: String(id), title: id < 0 || name === `device ${id}` ? name : `${name} ${id}` }));
+    const devices = choice("Memory of", options, (id) => change({ device: id, at: null }));
+    devices.set(String(memory.device));
+    const { start, end } = this.range();
+    return [
+      memory.devices.length > 1 && devices.node,
+      place()["at"] !== undefined && element("button", { on: { click: () => change({ at: null }) } }, "Back to the peak"),
+      this.isZoomed() && element("button", { title: "Home on the curve", on: { click: () => this.zoom(null) } }, "Show all"),
+      viewLink("timeline", { start, end }, { class: "button curve-link" }, this.isZoomed() ? "This range on the timeline" : "On the timeline"),
+    ];
+  }
+}
+
+/** What is said of a device until the report is there. */
+function factsOf(memory: Memory): HTMLElement {
+  const device = memory.devices.find(({ id }) => id === memory.device);
+  const { peak_allocated_bytes: peak = 0, peak_reserved_bytes: reserved = null, capacity_bytes: capacity = null, peak_ns = 0 } = device ?? {};
+  const facts = [
+    `${formatBytes(peak)} allocated at most, at ${formatTime(peak_ns)}`,
+    reserved === null ? "" : `${formatBytes(reserved)} reserved`,
+    capacity === null ? "" : `of ${formatBytes(capacity)}`,
+  ];
+  return element("p", { class: "lead" }, `${facts.filter((fact) => fact !== "").join(", ")}.`);
+}
+
+/** What the address asks for, or of the fullest device where the trace has no such one. */
+async function askKnown(parameters: Record<string, number | null>, signal: AbortSignal): Promise<Memory> {
+  try {
+    return await ask<Memory>("api/memory", parameters, signal);
+  } catch (error) {
+    if (!(error instanceof Refusal) || parameters["device"] === null) throw error;
+    return ask<Memory>("api/memory", { ...parameters, device: null }, signal);
+  }
 }
 
 function nothing(): HTMLElement {
   return emptyNote("The trace has no allocations.", "Record with profile_memory=True, or with telltale record --memory.");
-}
-
-function toolsOf(memory: Memory): (HTMLElement | false | null)[] {
-  const device = memory.devices.find(({ id }) => id === memory.device);
-  const options = memory.devices.map(({ id, name }) => ({ id: String(id), title: id < 0 ? name : `${name} ${id}` }));
-  const devices = choice("Memory of", options, (id) => change({ device: id, at: null }));
-  devices.set(String(memory.device));
-  const { peak_allocated_bytes: peak = 0, peak_reserved_bytes: reserved = null, capacity_bytes: capacity = null, peak_ns = 0 } = device ?? {};
-  const facts = [
-    `peak ${formatBytes(peak)} at ${formatTime(peak_ns)}`,
-    reserved === null ? "" : `at most ${formatBytes(reserved)} reserved`,
-    capacity === null ? "" : `of ${formatBytes(capacity)}`,
-  ];
-  return [
-    memory.devices.length > 1 && devices.node,
-    element("span", { class: "soft" }, facts.filter((fact) => fact !== "").join(", ")),
-    place()["at"] !== undefined && element("button", { on: { click: () => change({ at: null }) } }, "Back to the peak"),
-    element("span", { class: "curve-keys soft" }, element("span", { class: "swatch allocated" }), "allocated", element("span", { class: "swatch reserved" }), "reserved", element("span", { class: "swatch step-line" }), "starts of steps"),
-  ];
-}
-
-function living(memory: Memory, page: Page, map: HTMLElement): HTMLElement[] {
-  const before = memory.before_bytes > 0 ? ` Another ${formatBytes(memory.before_bytes)} were allocated before the recording.` : "";
-  const isPeak = place()["at"] === undefined;
-  const heading = `What lives at ${isPeak ? "the peak, " : ""}${formatTime(memory.at_ns)}`;
-  return [
-    element("div", { class: "wide" }, element("h2", {}, heading), element("p", { class: "caption" }, `${formatBytes(memory.at_bytes)} whose allocation was recorded.${before}`)),
-    map,
-    livingTable("By operator", memory.by_operator, page),
-    livingTable("By module", memory.by_module, page),
-    livingTable("By kind", memory.by_kind, page),
-    livingTable("By line", memory.by_line, page),
-  ];
-}
-
-function livingTable(title: string, rows: readonly MemoryRow[], page: Page): HTMLElement {
-  const largest = rows.reduce((most, { bytes }) => Math.max(most, bytes), 1);
-  const body = rows.slice(0, LISTED_ROWS).map(({ name, bytes, allocations, example }) =>
-    element(
-      "tr",
-      {},
-      element("th", { scope: "row", title: name }, example === null ? name : element("button", { class: "link", title: `${name}: show on the timeline`, on: { click: () => void showOnTimeline(page, example, null) } }, name)),
-      element("td", { class: "n bar-cell", style: { "--share": `${(bytes / largest) * 100}%` } }, formatBytes(bytes)),
-      element("td", { class: "n" }, formatCount(allocations)),
-    ),
-  );
-  const left = rows.length - body.length;
-  return element(
-    "section",
-    {},
-    element("h3", {}, title),
-    rows.length === 0
-      ? element("p", { class: "soft" }, "Not known from this recording.")
-      : element("table", { class: "short-table" }, element("thead", {}, element("tr", {}, ...["", "memory", "allocations"].map((name) => element("th", { scope: "col", class: "n" }, name)))), element("tbody", {}, ...body)),
-    left > 0 && element("p", { class: "soft" }, `and ${counted(left, "more row")}`),
-  );
 }
 
 export const memory: View = {
@@ -130,8 +203,12 @@ export const memory: View = {
   title: "Memory",
   key: "8",
   keys: [
-    { keys: "← →, Enter", does: "on the curve: move, and see what lives then" },
+    { keys: "Click", does: "on the curve: see what stands there then" },
+    { keys: "Drag, + −", does: "on the curve: zoom in, and out" },
+    { keys: "Double click, Home", does: "on the curve: show everything" },
+    { keys: "← →, Enter", does: "on the curve: move, and see what stands there then" },
     { keys: "Arrow keys, Enter", does: "on the modules: move, and show on the timeline" },
+    { keys: "Arrow keys", does: "on the segments: from block to block" },
   ],
-  show,
+  show: (room, page) => new MemoryView(room, page),
 };

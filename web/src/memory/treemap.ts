@@ -72,5 +72,5 @@ export function largestOf(rows: readonly MemoryRow[]): readonly MemoryRow[] {
   if (rows.length <= MOST) return rows;
   const rest = rows.slice(MOST - 1);
   const sum = (of: (row: MemoryRow) => number): number => rest.reduce((total, row) => total + of(row), 0);
-  return [...rows.slice(0, MOST - 1), { name: counted(rest.length, "smaller one"), bytes: sum(({ bytes }) => bytes), allocations: sum(({ allocations }) => allocations), example: null }];
+  return [...rows.slice(0, MOST - 1), { name: counted(rest.length, "smaller one"), bytes: sum(({ bytes }) => bytes), blocks: sum(({ blocks }) => blocks), example: null }];
 }

@@ -11,19 +11,21 @@ const LEAST_HEIGHT = 20; // of a rectangle with its name on it
 const SHADES = [0.99, 0.5, 0.25, 0.1]; // of the largest: the more, the darker
 
 export class ModuleTreemap {
-  readonly drawing = svg("svg", { class: "memory-treemap", role: "group", "aria-label": "Memory by module" });
+  readonly drawing = svg("svg", { class: "memory-treemap", role: "group", "aria-label": "Memory by module, to scale" });
   private readonly note = element("p", { class: "soft" });
-  readonly node = element("section", { class: "wide" }, element("h3", {}, "By module, to scale"), this.drawing, this.note);
+  readonly node = element("section", { class: "wide" }, element("h3", {}, "Made in module, to scale"), this.drawing, this.note);
   private readonly resized = new ResizeObserver(() => this.draw());
   private rows: readonly MemoryRow[] = [];
+  private whole = 1;
 
   constructor(private readonly choose: (example: number) => void) {
     this.resized.observe(this.drawing);
     this.drawing.addEventListener("keydown", (event) => this.keyDown(event));
   }
 
-  /** False where there is too little to compare. */
-  show(rows: readonly MemoryRow[]): boolean {
+  /** Shares are of `whole`. False where there is too little to compare. */
+  show(rows: readonly MemoryRow[], whole: number): boolean {
+    this.whole = whole;
     this.rows = largestOf(rows.filter(({ bytes }) => bytes > 0));
     this.draw();
     return this.rows.length > 1;
@@ -63,7 +65,7 @@ export class ModuleTreemap {
       this.drawing,
       ...this.rows.map((row, i) => {
         const box = boxes[i] ?? { left: 0, top: 0, width: 0, height: 0 };
-        const size = `${formatBytes(row.bytes)}, ${formatPercent((100 * row.bytes) / total)}`;
+        const size = `${formatBytes(row.bytes)}, ${formatPercent((100 * row.bytes) / Math.max(1, this.whole))}`;
         const room = box.width - 2 * PADDING;
         const name = box.height < LEAST_HEIGHT ? "" : fit.fit(row.name, room);
         if (name === "") ++unnamed;
@@ -72,7 +74,7 @@ export class ModuleTreemap {
         const group = svg(
           "g",
           { class: example === null ? "" : "link", role: example === null ? "img" : "button", tabindex: i === 0 ? 0 : -1, "aria-label": `${row.name}: ${size}` },
-          svg("title", {}, `${row.name}\n${size}, ${counted(row.allocations, "allocation")}`),
+          svg("title", {}, `${row.name}\n${size}, ${counted(row.blocks, "block")}`),
           svg("rect", { class: shadeOf(row.bytes / (this.rows[0]?.bytes ?? 1)), x: box.left, y: box.top, width: Math.max(0, box.width - 1), height: Math.max(0, box.height - 1) }),
           name !== "" && svg("text", { class: "tile-name", x: box.left + PADDING, y: box.top + FONT + 4 }, name),
           isSizeShown && svg("text", { class: "tile-size", x: box.left + PADDING, y: box.top + 2 * FONT + 8 }, size),

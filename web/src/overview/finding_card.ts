@@ -37,7 +37,7 @@ export function findingCard(number: number, finding: Finding, extra: FindingExtr
 }
 
 /** The line, which leads to what else it costs. */
-function place(source: SourceLine | null, where: string): HTMLElement {
+export function place(source: SourceLine | null, where: string): HTMLElement {
   const link = source === null ? where : viewLink("lines", { filter: `${source.file}:${source.line}` }, { title: "Show the line among all lines" }, where);
   return element("span", { class: "where" }, element("code", {}, link));
 }
@@ -72,7 +72,8 @@ function rangePicture(low: number, likely: number, high: number): SVGElement {
   );
 }
 
-function difference(code: string): HTMLElement {
+/** A change as code, line by line. */
+export function difference(code: string): HTMLElement {
   const lines = code.split("\n").map((line) => {
     const kind = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "";
     return element("span", { class: kind }, `${line}\n`);

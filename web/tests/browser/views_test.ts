@@ -107,7 +107,7 @@ test("memory by module is drawn to scale, and a module leads to the timeline", a
     const page = await openPage(chain, "view=memory");
     const tiles = page.locator(".memory-treemap g");
     await tiles.first().waitFor();
-    const { by_module: rows } = (await page.evaluate(async () => (await fetch("api/memory")).json() as Promise<unknown>)) as { by_module: { name: string; bytes: number }[] };
+    const { at: { modules: rows } } = (await page.evaluate(async () => (await fetch("api/memory")).json() as Promise<unknown>)) as { at: { modules: { name: string; bytes: number }[] } };
     const areas = await page.locator(".memory-treemap rect").evaluateAll((rects) => rects.map((rect) => (Number(rect.getAttribute("width")) + 1) * (Number(rect.getAttribute("height")) + 1)));
     assert.equal(areas.length, rows.length);
     const [all, total] = [areas.reduce((sum, area) => sum + area, 0), rows.reduce((sum, { bytes }) => sum + bytes, 0)];
