@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { formatBytes, formatTime } from "../../src/format.js";
 import { closePages, forgive, keepPicture, namelessControls, openPage, withChromium } from "./chromium.js";
-import { CHAIN, RESNET, Server, answer } from "./command.js";
+import { CHAIN, Folder, RESNET, Server, answer } from "./command.js";
 
 withChromium();
 const ROOT = process.env["TELLTALE_ROOT"] ?? "..";
@@ -193,5 +193,49 @@ test("the flame graph of bytes at the peak is as wide as the peak", async () => 
   } finally {
     await closePages();
     await server.end();
+  }
+});
+
+/** Steps that each leave 4 MiB behind at train.py:31; the fifth needs three times as much as the others. */
+function leakingTrace(): string {
+  const events: object[] = [];
+  const on = { pid: 1, tid: 1 };
+  let total = 0;
+  const memory = (ts: number, address: number, bytes: number): void => {
+    total += bytes;
+    const args = { "Device Type": 1, "Device Id": 0, Addr: address, Bytes: bytes, "Total Allocated": total, "Total Reserved": 2 ** 31 };
+    events.push({ ph: "i", s: "t", cat: "cpu_instant_event", name: "[memory]", ...on, ts, args });
+  };
+  for (let step = 0; step < 10; ++step) {
+    const ts = step * 1000;
+    const needed = (step === 4 ? 600 : 200) * 2 ** 20;
+    events.push({ ph: "X", cat: "user_annotation", name: `ProfilerStep#${String(step)}`, ...on, ts, dur: 990 });
+    events.push({ ph: "X", cat: "python_function", name: "train.py(31): step", ...on, ts: ts + 5, dur: 900 });
+    events.push({ ph: "X", cat: "cpu_op", name: "aten::add", ...on, ts: ts + 10, dur: 800 });
+    memory(ts + 20, 100 + step, 4 * 2 ** 20);
+    memory(ts + 30, 1, needed);
+    memory(ts + 700, 1, -needed);
+  }
+  return JSON.stringify({ traceEvents: events });
+}
+
+test("what leaks has its line and rate, and a step unlike the others stands out and can be looked at", async () => {
+  const folder = new Folder();
+  try {
+    await withMemory(folder.file("leak.json", leakingTrace()), "", async (page, said) => {
+      assert.deepEqual(said.leaks.map(({ bytes_per_step: rate }) => rate), [4 * 2 ** 20]);
+      const leak = await page.locator(".memory-leaks li").innerText();
+      assert(leak.startsWith("4.00 MiB per step."), leak);
+      assert(leak.includes("train.py:31"), leak);
+      assert.equal(await page.locator(".step-peaks .unusual").count(), 1);
+      await page.setViewportSize({ width: 1280, height: 1800 });
+      await keepPicture(page, "memory-leak");
+      await page.locator(".step-peaks g").nth(4).click();
+      await page.getByRole("button", { name: "Show all" }).waitFor();
+      const fields = new URLSearchParams(new URL(page.url()).hash.slice(1));
+      assert.equal(fields.get("start"), "4000000");
+    });
+  } finally {
+    folder.remove();
   }
 });
