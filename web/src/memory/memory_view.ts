@@ -43,6 +43,7 @@ class MemoryView implements Shown {
     this.segments.node,
   );
   private asked = new AbortController();
+  private reportAsked = new AbortController();
   private device: number | null = null; // that is shown
   private report: MemoryReport | null = null;
 
@@ -69,6 +70,7 @@ class MemoryView implements Shown {
 
   close(): void {
     this.asked.abort();
+    this.reportAsked.abort();
     this.curve.close();
     this.map.close();
     this.segments.close();
@@ -120,9 +122,11 @@ class MemoryView implements Shown {
   }
 
   private async loadReport(): Promise<void> {
+    this.reportAsked.abort();
+    this.reportAsked = new AbortController();
     replace(this.advice, loadingNote("Looking for what would free memory"));
     try {
-      this.report = await ask<MemoryReport>("api/memory_report");
+      this.report = await ask<MemoryReport>("api/memory_report", {}, this.reportAsked.signal);
       this.showReport();
     } catch (error) {
       if (!isGivenUp(error)) replace(this.advice, errorNote(error));
