@@ -25,7 +25,8 @@ MemoryEdit without_leaks(const Facts& facts, DeviceId device, std::span<const Us
   std::vector<Nanoseconds> ends;
   for (const StepSpan& step : all_steps(facts.diagnosis.timing)) ends.push_back(step.host.end);
   for (const UsedBlock& block : blocks) {
-    if (block.freed != UsedBlock::kNever || block.allocated == UsedBlock::kBeforeTheTrace) continue;
+    // What is freed behind the last step goes because the program ends.
+    if (ends.empty() || block.freed <= ends.back() || block.allocated == UsedBlock::kBeforeTheTrace) continue;
     const auto end = std::ranges::lower_bound(ends, block.allocated);
     if (end == ends.end()) continue;
     const std::optional<SourceLine> source = line_of(facts.trace, block);
@@ -34,13 +35,12 @@ MemoryEdit without_leaks(const Facts& facts, DeviceId device, std::span<const Us
   return edit;
 }
 
-MemoryEdit in_pieces(const Facts& facts, std::span<const UsedBlock> blocks) {
-  const MemorySummary& memory = *facts.diagnosis.memory;
-  const StringId name = memory.largest_event == kNoEvent ? kEmptyString : facts.trace.events.name[memory.largest_event];
+// What comes in pieces makes pieces of what is computed from it: all that the steps make in that size.
+MemoryEdit in_pieces(const MemorySummary& memory, std::span<const UsedBlock> blocks) {
   MemoryEdit edit;
   for (const UsedBlock& block : blocks) {
-    if (block.bytes != memory.largest_allocation || block.event == kNoEvent) continue;
-    if (facts.trace.events.name[maker_of(facts.trace, block.event)] == name) edit.scale(block, 1 / kPieces);
+    const bool is_made_in_step = block.use == MemoryUse::kActivations || block.use == MemoryUse::kTemporaries;
+    if (is_made_in_step && block.bytes == memory.largest_allocation) edit.scale(block, 1 / kPieces);
   }
   return edit;
 }
@@ -66,7 +66,7 @@ MemoryEdit edit_for(const Facts& facts, const DeviceCauses& device, const Findin
   const std::optional<MemorySummary>& memory = facts.diagnosis.memory;
   if (finding.rule == "memory_leak") return without_leaks(facts, device.peak.device, blocks);
   if (!memory || memory->device != device.peak.device) return {};
-  if (finding.rule == "memory_spike") return in_pieces(facts, blocks);
+  if (finding.rule == "memory_spike") return in_pieces(*memory, blocks);
   if (finding.fix.id == "keep_cache") return {.blocks = {}, .settings = {}, .keeps_cache = true};
   if (finding.fix.id == "expandable_segments" || finding.fix.id == "stable_shapes")
     return {.blocks = {}, .settings = "expandable_segments:True"};

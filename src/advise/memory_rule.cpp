@@ -41,10 +41,4 @@ std::int64_t bytes_for(const DeviceCauses& device, MemoryUse use) {
   return row == device.peak.uses.end() ? 0 : row->bytes;
 }
 
-bool peaks_in_forward(const Facts& facts, const DeviceCauses& device) {
-  const auto last =
-      std::ranges::find_if(device.at_peak, [&](const UsedBlock& block) { return block.allocated == device.peak.time; });
-  return last != device.at_peak.end() && last->event != kNoEvent && facts.phases[last->event] == Phase::kForward;
-}
-
 }  // namespace telltale

@@ -51,7 +51,4 @@ bool is_worth_freeing(const DeviceCauses& device, std::int64_t bytes);
 // What stands at the peak for one purpose.
 std::int64_t bytes_for(const DeviceCauses& device, MemoryUse use);
 
-// Whether the peak is when the forward pass makes something.
-bool peaks_in_forward(const Facts& facts, const DeviceCauses& device);
-
 }  // namespace telltale

@@ -12,6 +12,7 @@
 #include "report/memory_markdown.h"
 #include "report/memory_terminal.h"
 #include "report/memory_words.h"
+#include "report/out_of_memory_words.h"
 
 namespace telltale::answers {
 
@@ -79,6 +80,10 @@ Result<HeldMemoryAnswer> held_memory(const HeldMemoryRequest& request) {
   source->tell("Analyzing");
   HeldMemoryAnswer answer{memory_report(*source->trace), source->trace};
   answer.report.path = source->path;
+  if (std::string what = out_of_memory_text(*source->trace); !what.empty()) {
+    what.front() = 'M';
+    answer.report.remarks.insert(answer.report.remarks.begin(), what + ".");
+  }
   if (has_page) {
     if (const auto written = write_page(request.page, answer.html()); !written) return std::unexpected(written.error());
   }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "advise/memory_rule.h"
 #include "base/amounts.h"
@@ -112,10 +113,21 @@ std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
   return {*best};
 }
 
-// One call of the module: what it keeps for the backward pass, all that it ever did.
+// One call of the module, with all that it ever kept for the backward pass.
 struct CallBlocks {
-  std::vector<const UsedBlock*> blocks;
-  Nanoseconds first_freed = UsedBlock::kNever, last_freed = INT64_MIN;
+  std::vector<const UsedBlock*> inner;  // all but the last that was made
+  const UsedBlock* output = nullptr;    // that one
+
+  void add(const UsedBlock& block) {
+    if (output != nullptr && block.allocated >= output->allocated)
+      inner.push_back(std::exchange(output, &block));
+    else if (output != nullptr)
+      inner.push_back(&block);
+    else
+      output = &block;
+  }
+  Nanoseconds first_freed() const { return std::ranges::min(inner, {}, &UsedBlock::freed)->freed; }
+  Nanoseconds last_freed() const { return std::ranges::max(inner, {}, &UsedBlock::freed)->freed; }
 };
 
 // When the backward pass begins, ascending.
@@ -129,39 +141,39 @@ std::vector<Nanoseconds> starts_of_backward(const Facts& facts) {
   return starts;
 }
 
-// What a call keeps goes when it ends, but for its output, and comes back when the backward pass is done with the call
-// behind it, or begins.
-MemoryEdit edit(const Facts& facts, const DeviceCauses&, const Finding& finding, std::span<const UsedBlock> blocks) {
+std::map<EventId, CallBlocks> calls_of(const Trace& trace, std::string_view module, std::span<const UsedBlock> blocks) {
   constexpr int kMostLooks = 1000;
-  const Events& events = facts.trace.events;
-  const std::string_view module = class_of(facts.trace.name(finding.evidence.front()));
   std::map<EventId, CallBlocks> calls;
   for (const UsedBlock& block : blocks) {
     if (block.use != MemoryUse::kActivations) continue;
     EventId outermost = kNoEvent;
     EventId at = block.event;
-    for (int looks = 0; at != kNoEvent && looks < kMostLooks; ++looks, at = events.parent[at])
-      if (events.kind[at] == Kind::kModule && class_of(facts.trace.name(at)) == module) outermost = at;
-    if (outermost == kNoEvent) continue;
-    CallBlocks& call = calls[outermost];
-    call.blocks.push_back(&block);
-    call.first_freed = std::min(call.first_freed, block.freed);
-    call.last_freed = std::max(call.last_freed, block.freed);
+    for (int looks = 0; at != kNoEvent && looks < kMostLooks; ++looks, at = trace.events.parent[at])
+      if (trace.events.kind[at] == Kind::kModule && class_of(trace.name(at)) == module) outermost = at;
+    if (outermost != kNoEvent) calls[outermost].add(block);
   }
+  std::erase_if(calls, [](const auto& each) { return each.second.inner.empty(); });
+  return calls;
+}
+
+// What a call keeps goes when it ends, but for its output. It comes back when the backward pass is done with what came
+// behind the call: with the calls that it comes to before, and with the output, which the next call kept as its input.
+MemoryEdit edit(const Facts& facts, const DeviceCauses&, const Finding& finding, std::span<const UsedBlock> blocks) {
+  const std::string_view module = class_of(facts.trace.name(finding.evidence.front()));
+  const std::map<EventId, CallBlocks> calls = calls_of(facts.trace, module, blocks);
   std::vector<Nanoseconds> done;
-  for (const auto& [event, call] : calls) done.push_back(call.last_freed);
+  for (const auto& [event, call] : calls) done.push_back(call.last_freed());
   std::ranges::sort(done);
   const std::vector<Nanoseconds> starts = starts_of_backward(facts);
   MemoryEdit edit;
-  for (auto& [event, call] : calls) {
-    const Nanoseconds from = events.end(event);
+  for (const auto& [event, call] : calls) {
+    const Nanoseconds from = facts.trace.events.end(event), needed = call.first_freed();
     const auto start = std::ranges::upper_bound(starts, from);
     Nanoseconds until = start == starts.end() ? UsedBlock::kNever : *start;
-    const auto behind = std::ranges::lower_bound(done, call.first_freed);
+    const auto behind = std::ranges::lower_bound(done, needed);
     if (behind != done.begin() && *std::prev(behind) > from) until = std::max(until, *std::prev(behind));
-    const auto last = std::ranges::max_element(call.blocks, {}, [](const UsedBlock* each) { return each->allocated; });
-    for (const UsedBlock* const block : call.blocks)
-      if (block != *last) edit.send_away(*block, {from, until});
+    if (call.output->freed < needed) until = std::max(until, call.output->freed);
+    for (const UsedBlock* const block : call.inner) edit.send_away(*block, {from, until});
   }
   return edit;
 }

@@ -50,7 +50,7 @@ Rule rules::memory_spike() {
            .cannot_do_without = {{Need::kMemory}},
            .saving =
                "No time: computing in pieces takes longer, but needs less memory. In telltale memory, bytes: how much "
-               "lower the peak is when it is made in eight pieces.",
+               "lower the peak is when it, and all that steps make in its size, comes in eight pieces.",
            .held = "Predicts no time; found in logits_all_at_once.",
            .fixes = {"chunk"},
            .is_about_memory = true},
