@@ -7,6 +7,7 @@
 
 #include "base/merge_runs.h"
 #include "base/parallel.h"
+#include "base/release.h"
 #include "trace/allocator_rows.h"
 #include "trace/device_list.h"
 #include "trace/event_order.h"
@@ -133,7 +134,7 @@ class Assembly {
         change_ids(detail.detail, description, translator_);
         entries.push_back({event_of(b, detail.row), detail.detail});
       }
-      table_of(batches_[b]) = {};
+      release(table_of(batches_[b]));
     }
     merge_runs(std::span(entries), [](const Entry& a, const Entry& b) { return a.event < b.event; });
     table.reserve(count);
@@ -247,7 +248,7 @@ std::vector<FlowList> Assembly::gather_flows() {
       lists[translator_.flow_kind(point.kind)].points.push_back(
           {point.time - origin_, point.byte_offset, point.id_number, translator_.string(point.id),
            translator_.flow_place(point.place), point.role, point.binds_to_next});
-    batch.flows = {};
+    release(batch.flows);
   }
   return lists;
 }
@@ -267,7 +268,7 @@ void Assembly::place_memory_events() {
   events.reserve(count);
   for (EventBatch& batch : batches_) {
     events.insert(events.end(), batch.memory.begin(), batch.memory.end());
-    batch.memory = {};
+    release(batch.memory);
   }
   merge_runs(std::span(events), [](const BatchMemoryEvent& a, const BatchMemoryEvent& b) { return a.time < b.time; });
   MemoryEvents& memory = trace_.memory;

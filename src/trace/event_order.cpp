@@ -2,6 +2,7 @@
 
 #include "base/merge_runs.h"
 #include "base/parallel.h"
+#include "base/release.h"
 
 namespace telltale {
 namespace {
@@ -59,7 +60,7 @@ std::vector<EventId> order_events(std::span<EventBatch> batches, Nanoseconds ori
   for (EventBatch& batch : batches) {
     for (const BatchEvent& event : batch.events)
       rows[next[event.track]++] = {event.start - origin, event.duration, event.name, file_row++, event.kind};
-    batch.events = {};
+    release(batch.events);
   }
 
   Events& events = trace.events;
