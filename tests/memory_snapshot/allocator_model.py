@@ -201,11 +201,18 @@ SETTINGS = {"PYTORCH_CUDA_ALLOC_CONF": "", "max_split_size": -1, "garbage_collec
             "roundup_power2_divisions": {str(1 << i): 0 for i in range(16)}}
 
 
+def settings_of(devices):
+    """Those under which the devices were made."""
+    if not any(device.expandable for device in devices):
+        return SETTINGS
+    return {**SETTINGS, "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True", "expandable_segments": True}
+
+
 def snapshot_of(devices, spelling="active_pending_free", annotations=()):
     """What torch.cuda.memory._snapshot() gives: the end, and the log from `keep_from` on."""
     return {"segments": [segment_dict(d.number, s, spelling) for d in devices for s in d.segments],
             "device_traces": [d.log[d.keep_from:] for d in devices],
-            "allocator_settings": SETTINGS, "external_annotations": list(annotations)}
+            "allocator_settings": settings_of(devices), "external_annotations": list(annotations)}
 
 
 def made_up(seed, steps=400, keep_from=120, devices=1, expandable=False, **more):
