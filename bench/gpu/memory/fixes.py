@@ -106,7 +106,7 @@ def kept_gradients(fixed):
     model = network(width=2048, depth=4)
 
     def losses(_step):
-        yield model(torch.randn(16, 128, 2048, device=DEVICE)).square().mean()
+        yield model(torch.randn(64, 128, 2048, device=DEVICE)).square().mean()
 
     train(model, losses, free_late=not fixed)
 

@@ -60,7 +60,7 @@ def program(script, *arguments):
 def recorded(telltale, file, command):
     """What the recorded program printed, and what telltale says of its memory."""
     own = run([telltale, "record", "--memory", "--output", str(file), "--", *command], " ".join(command[1:]))
-    # Where several processes record, each has a file with its number; the first is the program itself.
+    # Where several processes record, each has a file with its number.
     files = [file] if file.exists() else sorted(file.parent.glob(f"{file.stem}_*.tell"))
     answers = []
     for each in files:
@@ -72,7 +72,8 @@ def recorded(telltale, file, command):
     if not answers:
         return own, {}
     leaks = [leak for answer in answers for leak in answer["leaks"]]
-    return own, answers[0] | {"leaks": leaks}
+    # That of the process which uses the GPU.
+    return own, max(answers, key=lambda answer: answer["devices"][0]["device"]) | {"leaks": leaks}
 
 
 def shown(number):
