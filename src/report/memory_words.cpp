@@ -113,6 +113,9 @@ std::string steps_sentence(const DeviceCauses& device) {
     return fmt::format("The {} steps are alike: each peaks between {} and {}.", steps.size(), format_bytes(least->peak),
                        format_bytes(most->peak));
   }
+  if (2 * unlike > std::ssize(steps))
+    return fmt::format("The {} steps differ: they peak between {} and {}, step {} most.", steps.size(),
+                       format_bytes(least->peak), format_bytes(most->peak), most->index);
   const auto odd =
       std::ranges::max_element(steps, {}, [](const StepMemory& step) { return step.differs ? step.peak : INT64_MIN; });
   return fmt::format("{} of {} steps {} unlike the others: step {} peaks at {}; all lie between {} and {}.", unlike,

