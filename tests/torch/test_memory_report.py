@@ -1,4 +1,5 @@
 """What `telltale memory` says of programs on the CPU that count their own tensors, and of programs that leak."""
+import itertools
 import json
 import subprocess
 import tempfile
@@ -50,6 +51,44 @@ class PeakByCategory(unittest.TestCase):
         # At the peak, at the latest when the optimizer steps, all gradients may be there, and never more.
         self.assertLessEqual(found.get("gradients", 0), 1.03 * counted["gradients"])
         self.assertGreater(found.get("activations", 0) + found.get("gradients", 0), 0)
+
+
+def peak_by_torch(work):
+    """Beyond what was there before, by the memory events of torch's own profiler."""
+    with torch.profiler.profile(profile_memory=True) as profiler:
+        work()
+    with tempfile.TemporaryDirectory() as folder:
+        profiler.export_chrome_trace(f"{folder}/trace.json")
+        events = json.loads(Path(f"{folder}/trace.json").read_text())["traceEvents"]
+    changes = sorted((event["ts"], event["args"]["Bytes"]) for event in events if event["name"] == "[memory]")
+    return max(itertools.accumulate(change for _, change in changes))
+
+
+class Fixes(unittest.TestCase):
+    def test_free_as_much_as_they_promise_gradients_that_are_freed_behind_the_optimizer(self):
+        model = torch.nn.Sequential(*[torch.nn.Linear(512, 512) for _ in range(6)])
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+
+        def train(frees_late):
+            for step in range(STEPS):
+                with torch.profiler.record_function(f"ProfilerStep#{step}"):
+                    loss = model(torch.ones(256, 512)).square().mean()
+                    if frees_late:
+                        optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    if not frees_late:
+                        optimizer.zero_grad()
+
+        early = peak_by_torch(lambda: train(False))  # which leaves no gradients
+        measured = peak_by_torch(lambda: train(True)) - early
+        self.assertGreater(measured, 0)
+        optimizer.zero_grad()
+        findings = {each["rule"]: each["saving_bytes"] for each in memory_of(lambda: train(True))["findings"]}
+        self.assertAlmostEqual(findings.get("kept_gradients", 0), measured, delta=0.1 * measured)
+        optimizer.zero_grad()
+        findings = [each["rule"] for each in memory_of(lambda: train(False))["findings"]]
+        self.assertNotIn("kept_gradients", findings)
 
 
 class Leaks(unittest.TestCase):
