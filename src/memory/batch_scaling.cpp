@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace telltale {
@@ -94,24 +95,52 @@ std::size_t step_at(const Trace& trace, Nanoseconds time) {
   return static_cast<std::size_t>(after - trace.steps.begin());
 }
 
+// What was asked for with one call stack, in order.
 struct Asking {
-  double bytes = 0;
-  double count = 0;
+  std::vector<std::size_t> blocks;
+  std::vector<double> bytes;
+
+  double mean() const { return std::accumulate(bytes.begin(), bytes.end(), 0.0) / static_cast<double>(bytes.size()); }
 };
 
-// By the text of the call stack, since two traces have numbers of their own.
+// By the text of the call stack, since two traces have numbers of their own. What has none, as on autograd's threads,
+// has the same.
 std::map<std::string_view, Asking> asked_by_stack(const Trace& trace, const AllocatorRequests& requests) {
   std::map<StringId, Asking> by_id;
   for (const AllocatorRequest& request : requests.list) {
-    if (request.kind != Asked::kAllocate) continue;
+    if (request.kind != Asked::kAllocate && request.kind != Asked::kFailedAllocate) continue;
     Asking& asking = by_id[trace.allocator_events[request.entry].call_stack];
-    asking.bytes += static_cast<double>(request.bytes);
-    ++asking.count;
+    asking.blocks.push_back(request.block);
+    asking.bytes.push_back(static_cast<double>(std::max<std::int64_t>(request.bytes, 1)));
   }
   std::map<std::string_view, Asking> by_text;
-  for (const auto& [stack, asking] : by_id)
-    if (stack != kEmptyString) by_text[trace.strings[stack]] = asking;
+  for (auto& [stack, asking] : by_id) by_text[trace.strings[stack]] = std::move(asking);
   return by_text;
+}
+
+// A block, and how many times as large it is in the other recording.
+struct Growth {
+  std::size_t block = 0;
+  double ratio = 1, bytes = 0;
+};
+
+// Where both asked as often with a stack, the one's first block is the other's first, and so on; elsewhere the mean
+// decides, unless there is no stack, which says nothing.
+std::vector<Growth> growth_between(const std::map<std::string_view, Asking>& here,
+                                   const std::map<std::string_view, Asking>& there) {
+  std::vector<Growth> growth;
+  for (const auto& [stack, asking] : here) {
+    const auto found = there.find(stack);
+    if (found == there.end()) continue;
+    const Asking& other = found->second;
+    const bool are_paired = other.bytes.size() == asking.bytes.size();
+    if (!are_paired && stack.empty()) continue;
+    for (std::size_t i = 0; i < asking.blocks.size(); ++i) {
+      const double ratio = are_paired ? other.bytes[i] / asking.bytes[i] : other.mean() / asking.mean();
+      growth.push_back({asking.blocks[i], ratio, asking.bytes[i]});
+    }
+  }
+  return growth;
 }
 
 }  // namespace
@@ -146,43 +175,29 @@ BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests
 BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests, const Trace& other,
                            const AllocatorRequests& others) {
   const auto here = asked_by_stack(trace, requests), there = asked_by_stack(other, others);
-  // How many times as large the blocks of a stack are in the other recording, and how many bytes they are.
-  std::map<std::string_view, double> ratios;
-  std::vector<std::pair<double, double>> growing;
-  double weight = 0;
-  for (const auto& [stack, asking] : here) {
-    const auto found = there.find(stack);
-    if (found == there.end()) continue;
-    const double ratio = found->second.bytes / found->second.count / (asking.bytes / asking.count);
-    ratios[stack] = ratio;
-    if (std::abs(ratio - 1) < 0.01) continue;
-    growing.emplace_back(ratio, asking.bytes);
-    weight += asking.bytes;
-  }
-  BatchScaling one = batch_scaling(trace, requests);
+  const std::vector<Growth> growth = growth_between(here, there);
+  std::vector<Growth> growing = growth;
+  std::erase_if(growing, [](const Growth& each) { return std::abs(each.ratio - 1) < 0.01; });
+  BatchScaling scaling = batch_scaling(trace, requests);
   if (growing.empty()) {
-    one.remark = here.empty() ? "no call stacks were recorded, so the other recording could not be compared"
-                              : "nothing in the two recordings that has the same call stack differs in size";
-    return one;
+    const bool has_stacks = std::ranges::any_of(here, [](const auto& each) { return !each.first.empty(); });
+    scaling.remark = has_stacks ? "nothing in the two recordings that has the same call stack differs in size"
+                                : "no call stacks were recorded, so the other recording could not be compared";
+    return scaling;
   }
   // Most bytes grow as the batch does.
-  std::ranges::sort(growing);
-  double below = 0;
-  BatchScaling scaling{.is_from_two = true};
-  for (const auto& [ratio, bytes] : growing) {
-    below += bytes;
-    scaling.batch_ratio = ratio;
+  std::ranges::sort(growing, {}, &Growth::ratio);
+  double weight = 0, below = 0;
+  for (const Growth& each : growing) weight += each.bytes;
+  for (const Growth& each : growing) {
+    below += each.bytes;
+    scaling.batch_ratio = each.ratio;
     if (below >= weight / 2) break;
   }
-  scaling.least = one.least;
-  scaling.most = one.most;
-  for (const AllocatorRequest& request : requests.list) {
-    if (request.kind != Asked::kAllocate && request.kind != Asked::kFailedAllocate) continue;
-    const auto found = ratios.find(trace.strings[trace.allocator_events[request.entry].call_stack]);
-    if (found == ratios.end()) continue;
-    const double share = std::clamp((found->second - 1) / (scaling.batch_ratio - 1), 0.0, 1.0);
-    scaling.least[request.block] = scaling.most[request.block] = share;
-  }
+  scaling.is_from_two = true;
+  for (const Growth& each : growth)
+    scaling.least[each.block] = scaling.most[each.block] =
+        std::clamp((each.ratio - 1) / (scaling.batch_ratio - 1), 0.0, 1.0);
   return scaling;
 }
 

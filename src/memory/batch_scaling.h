@@ -1,9 +1,10 @@
 // Which of a program's allocations grow with its batch.
 //
-// From two recordings of different batch sizes: what each call stack asked for in one and in the other. From one
-// recording: what is allocated and freed again grows; what was there before, what stays, and what the program noted as
-// parameter, gradient or optimizer state does not. Blocks of the size of something that stays may be its gradient, and
-// those that live across steps or until the program ends may be either: they make the range.
+// From two recordings of different batch sizes: what each call stack asked for in one and in the other, block by block
+// where it asked as often in both. From one recording: what is allocated and freed again grows; what was there before,
+// what stays, and what the program noted as parameter, gradient or optimizer state does not. Blocks of the size of
+// something that stays may be its gradient, and those that live across steps or until the program ends may be either:
+// they make the range.
 //
 // Pure and thread-safe; O(n log n) in requests.
 #pragma once

@@ -121,6 +121,35 @@ TEST(MemoryWhatIf, learns_from_two_recordings_what_grows) {
   EXPECT_EQ(both.high.peak_reserved, 420 * kMiB);  // 40 + 180 and 200 of their own
 }
 
+// As on autograd's threads, which have no stacks: a gradient of 50 MiB and what grows come in turns.
+TEST(MemoryWhatIf, compares_two_recordings_block_by_block) {
+  const auto backward = [](std::int64_t batch) {
+    Trace trace;
+    const auto add = [&](AllocatorAction action, std::uint64_t number, std::int64_t mebibytes) {
+      trace.allocator_events.push_back({.time = static_cast<Nanoseconds>(trace.allocator_events.size()),
+                                        .address = number * kBase,
+                                        .bytes = mebibytes * kMiB,
+                                        .action = action});
+    };
+    add(AllocatorAction::kSegmentAllocate, 1, 50);
+    add(AllocatorAction::kSegmentAllocate, 2, 30 * batch);
+    for (int step = 0; step < 3; ++step) {
+      add(AllocatorAction::kAllocate, 1, 50);
+      add(AllocatorAction::kAllocate, 2, 30 * batch);
+      for (const AllocatorAction action : {AllocatorAction::kFreeRequested, AllocatorAction::kFreeCompleted}) {
+        add(action, 1, 50);
+        add(action, 2, 30 * batch);
+      }
+    }
+    return trace;
+  };
+  const Trace one = backward(1), two = backward(2);
+  const MemoryWhatIf four = memory_what_if(one, 0, {.batch_factor = 4}, &two);
+  EXPECT_TRUE(four.is_from_two_recordings);
+  EXPECT_EQ(four.low.peak_allocated, (50 + 4 * 30) * kMiB);
+  EXPECT_EQ(four.high.peak_allocated, (50 + 4 * 30) * kMiB);
+}
+
 TEST(MemoryWhatIf, leaves_out_what_pytorch_could_not_have) {
   Trace trace = program(1);
   trace.devices.push_back({.id = 0, .memory_bytes = 200 * kMiB});
