@@ -25,6 +25,19 @@ std::optional<std::int64_t> room_at_failure(const Trace& trace, DeviceId device)
   return room;
 }
 
+// Where a request failed though the device had room for it, PyTorch was not allowed to take more: it was less than what
+// all held and asked for. `capacity` is the device's.
+std::optional<std::int64_t> limit_at_failure(const Trace& trace, DeviceId device, std::int64_t capacity) {
+  std::optional<std::int64_t> limit;
+  for (const AllocatorEvent& event : trace.allocator_events) {
+    if (event.device != device || event.action != AllocatorAction::kOutOfMemory) continue;
+    const auto free = static_cast<std::int64_t>(event.address);
+    limit.reset();
+    if (free >= event.bytes) limit = capacity - free + event.bytes - 1;
+  }
+  return limit;
+}
+
 // Asks what memory would be with an edit, with the memory that there is as its capacity.
 class Trial {
  public:
@@ -32,6 +45,7 @@ class Trial {
       : trace_(trace), device_(device.peak.device), is_simulated_(device.fragmentation.has_value()) {
     capacity_ = capacity_of(trace, device_);
     if (!capacity_ && is_simulated_) capacity_ = room_at_failure(trace, device_);
+    if (capacity_ && is_simulated_) capacity_ = limit_at_failure(trace, device_, *capacity_).value_or(*capacity_);
     if (!is_simulated_) add_up();
   }
 

@@ -13,8 +13,10 @@ constexpr std::int64_t kMiB = 1 << 20;
 // gets three: for the second of them the allocator gives the 80 MiB of the first step back.
 class Failing {
  public:
-  Trace trace() {
-    program_.sketch().trace().devices.push_back({.id = 0, .name = "GPU", .memory_bytes = 130 * kMiB});
+  // Of `device` MiB, PyTorch may take 130.
+  Trace trace(std::int64_t device = 130) {
+    free_ = device - 120;
+    program_.sketch().trace().devices.push_back({.id = 0, .name = "GPU", .memory_bytes = device * kMiB});
     program_.begin_step();
     for (int i = 0; i < 4; ++i) forward(20, true);
     for (; !kept_.empty(); kept_.pop_back()) backward(kept_.back());
@@ -51,7 +53,7 @@ class Failing {
       program_.sketch().allocate(program_.thread(), program_.now(), mebibytes * kMiB, 0, made.address);
       kept_.push_back(made);
     } else {
-      log(AllocatorAction::kOutOfMemory, 10 * kMiB, mebibytes);  // so much is free
+      log(AllocatorAction::kOutOfMemory, static_cast<std::uint64_t>(free_ * kMiB), mebibytes);
     }
     program_.spend(kMillisecond);
     program_.close();
@@ -69,6 +71,7 @@ class Failing {
   }
 
   ProgramSketch program_;
+  std::int64_t free_ = 0;
   std::uint64_t blocks_ = 0;
   std::vector<Made> kept_;
 };
@@ -82,6 +85,12 @@ TEST(OutOfMemoryDiagnosis, says_what_held_the_memory_and_that_the_first_fix_is_e
   // Four segments of 10 MiB in the first step and three of 20 in the second, 100 MiB; for the 40 that were asked for
   // the first four go back: 100 MiB again.
   EXPECT_EQ(lines.back(), "with the first of these, it gets past that request: 100 MiB of 130 MiB");
+}
+
+TEST(OutOfMemoryDiagnosis, knows_that_pytorch_was_not_allowed_to_take_all_of_the_device) {
+  // It held 120 MiB and was refused 40 more, so that it may have less than 160.
+  EXPECT_EQ(out_of_memory_diagnosis(Failing().trace(1000)).back(),
+            "with the first of these, it gets past that request: 100 MiB of 160 MiB");
 }
 
 TEST(OutOfMemoryDiagnosis, is_empty_where_memory_was_not_recorded) {
