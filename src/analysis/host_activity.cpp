@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <tuple>
 #include <unordered_map>
 
 #include "analysis/host_timeline.h"
+#include "analysis/recorder_tracks.h"
 
 namespace telltale {
 namespace {
@@ -37,12 +37,6 @@ ThreadActivity activity_of(const Trace& trace, TrackId track, Interval window, c
     return std::tie(b.own_ns, a.name) < std::tie(a.own_ns, b.name);
   });
   return activity;
-}
-
-// What a recorder took for itself stands on a track like a thread's, and is none.
-bool is_of_recorder(const Trace& trace, const Track& track) {
-  const auto kinds = std::span(trace.events.kind).subspan(track.first_event, track.event_count);
-  return std::ranges::all_of(kinds, [](Kind kind) { return kind == Kind::kOverhead; });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "analysis/device_maker.h"
+#include "analysis/recorder_tracks.h"
 #include "base/amounts.h"
 
 namespace telltale {
@@ -97,6 +98,12 @@ std::vector<std::pair<Kind, std::uint64_t>> kind_counts(const Events& events) {
   return present;
 }
 
+// What a recorder took for itself stands on a track like a thread's, and is none.
+TrackKind told_kind(const Trace& trace, const Track& track) {
+  const bool is_no_thread = track.event_count > 0 && is_of_recorder(trace, track);
+  return track.kind == TrackKind::kThread && is_no_thread ? TrackKind::kRecording : track.kind;
+}
+
 }  // namespace
 
 TraceInfo trace_info(const Trace& trace) {
@@ -123,7 +130,7 @@ TraceInfo trace_info(const Trace& trace) {
   }
   for (TrackId id = 0; id < trace.tracks.size(); ++id) {
     const Track& track = trace.tracks[id];
-    info.tracks.push_back({id, text(track.name), track.kind, track.process,
+    info.tracks.push_back({id, text(track.name), told_kind(trace, track), track.process,
                            track.device == kHost ? std::nullopt : std::optional(track.device), track.native_id,
                            track.event_count});
   }

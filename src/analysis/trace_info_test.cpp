@@ -41,6 +41,20 @@ TEST(TraceInfo, counts_what_the_trace_holds) {
   EXPECT_EQ(info.device_clock->residual_ns, 300);
 }
 
+TEST(TraceInfo, takes_what_the_recorder_took_for_itself_for_no_thread) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("thread 1 (main)");
+  const TrackId overhead = sketch.thread("CUPTI overhead");
+  sketch.op(main, "aten::mm", 10, 20);
+  sketch.event(main, Kind::kOverhead, "Lazy Function Loading", 30, 40);
+  sketch.event(overhead, Kind::kOverhead, "Buffer Flush", 0, 10);
+  const TrackId silent = sketch.thread("thread 2 (idle)");
+  const TraceInfo info = trace_info(sketch.build());
+  EXPECT_EQ(info.tracks[main].kind, TrackKind::kThread);
+  EXPECT_EQ(info.tracks[overhead].kind, TrackKind::kRecording);
+  EXPECT_EQ(info.tracks[silent].kind, TrackKind::kThread);
+}
+
 // HIP counts 10,000,000 for a major and 100,000 for a minor version.
 TEST(TraceInfo, writes_versions_of_hip_with_their_patch) {
   TraceSketch sketch;
