@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "base/amounts.h"
+#include "report/activity_words.h"
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
 #include "report/energy_words.h"

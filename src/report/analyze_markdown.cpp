@@ -7,6 +7,7 @@
 
 #include "base/amounts.h"
 #include "base/text_encoding.h"
+#include "report/activity_words.h"
 #include "report/analyze_words.h"
 #include "report/energy_words.h"
 #include "report/text_width.h"

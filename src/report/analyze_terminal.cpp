@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/amounts.h"
+#include "report/activity_words.h"
 #include "report/analyze_words.h"
 #include "report/energy_words.h"
 #include "report/text_table.h"

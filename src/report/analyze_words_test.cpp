@@ -5,6 +5,7 @@
 #include "advise/rule_info.h"
 #include "analysis/trace_info.h"
 #include "base/amounts.h"
+#include "report/activity_words.h"
 #include "report/testing/sample_diagnosis.h"
 #include "trace/unrecorded_steps.h"
 

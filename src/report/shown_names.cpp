@@ -105,6 +105,12 @@ std::string shortened_name(Kind kind, std::string_view name) {
   return printable(short_name({kind, std::string(name)}));
 }
 
+std::string name_in_sentence(std::string_view name) {
+  constexpr std::size_t kLongest = 60;
+  const bool is_frame = name.find(".py(") != std::string_view::npos;
+  return cut_to_width(is_frame ? shortened_name(Kind::kPython, name) : printable(name), kLongest);
+}
+
 std::vector<std::string> shortened_names(const std::vector<NamedRow>& rows) {
   std::vector<std::string> names;
   for (const NamedRow& row : rows) names.push_back(printable(short_name(row)));

@@ -18,6 +18,10 @@ struct NamedRow {
 // One name alone, without signature and folder. Safe to print.
 std::string shortened_name(Kind kind, std::string_view name);
 
+// Within a sentence: frames of Python without the folders of their files, others as they are; cut where too long.
+// Safe to print.
+std::string name_in_sentence(std::string_view name);
+
 // Without signatures, folders and prefixes that every row of a kind has; long forms where short ones would coincide.
 // Safe to print.
 std::vector<std::string> shortened_names(const std::vector<NamedRow>& rows);
