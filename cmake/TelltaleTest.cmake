@@ -3,6 +3,8 @@
 # Declares one GoogleTest program telltale_<NAME>_test; each of its tests is a test of ctest's. With THREADS the
 # tests also run under the thread sanitizer: they carry the label "threads", and the target threaded_tests builds them.
 # With ON_REQUEST the program is built only when it is named, and ctest does not know it.
+# With TELLTALE_SHARD_TESTS, those without threads run several to a process, as they do when somebody starts the program:
+# under the address sanitizer, most of them take less time than the start of a process, which takes 0.08 s of a processor.
 add_custom_target(threaded_tests)
 
 # What is only a test is compiled with little optimization even in the release build: the oracle, full of templates, was
@@ -60,9 +62,22 @@ function(telltale_unite_tests target sources result)
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
+# The tests of a program in parts, one for each four sources, each a test of ctest's.
+function(telltale_add_shards name target sources)
+  list(LENGTH sources count)
+  math(EXPR shards "(${count} + 3) / 4")
+  foreach(number RANGE 1 ${shards})
+    math(EXPR index "${number} - 1")
+    add_test(NAME ${name}.part_${number}_of_${shards} COMMAND ${target} --gtest_brief=1)
+    set_tests_properties(${name}.part_${number}_of_${shards}
+                         PROPERTIES ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
+  endforeach()
+endfunction()
+
 function(telltale_test)
   cmake_parse_arguments(TEST "THREADS;ON_REQUEST" "NAME" "SOURCES;SEES;LIBRARIES" ${ARGN})
   set(target "telltale_${TEST_NAME}_test")
+  set(all_sources ${TEST_SOURCES})
 
   if(TELLTALE_UNITE_TESTS)
     telltale_unite_tests(${target} "${TEST_SOURCES}" TEST_SOURCES)
@@ -80,5 +95,9 @@ function(telltale_test)
     set(labels PROPERTIES LABELS threads)
     add_dependencies(threaded_tests ${target})
   endif()
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 ${labels})
+  if(TELLTALE_SHARD_TESTS AND NOT TEST_THREADS)
+    telltale_add_shards(${TEST_NAME} ${target} "${all_sources}")
+  else()
+    gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 ${labels})
+  endif()
 endfunction()
