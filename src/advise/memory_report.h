@@ -23,6 +23,7 @@ struct MemoryReport {
   MemoryCauses causes;
   std::vector<Finding> findings;  // about memory: what frees most for the time that it costs first
   std::vector<std::string> remarks;
+  std::size_t urgent_remarks = 0;  // the first so many of them come before all else
 };
 
 // Whether there is anything to tell.

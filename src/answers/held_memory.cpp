@@ -5,6 +5,7 @@
 
 #include <ranges>
 
+#include "answers/out_of_memory.h"
 #include "answers/page_file.h"
 #include "formats/collapsed/frame_text.h"
 #include "report/json.h"
@@ -78,12 +79,12 @@ Result<HeldMemoryAnswer> held_memory(const HeldMemoryRequest& request) {
   if (!source) return std::unexpected(source.error());
   if (!has_memory(*source->trace)) return failure(no_memory_words(*source->trace), source->path);
   source->tell("Analyzing");
-  HeldMemoryAnswer answer{memory_report(*source->trace), source->trace};
+  const bool ran_out = !out_of_memory_text(*source->trace).empty();
+  HeldMemoryAnswer answer{memory_report(*source->trace, {}, ran_out), source->trace};
   answer.report.path = source->path;
-  if (std::string what = out_of_memory_text(*source->trace); !what.empty()) {
-    what.front() = 'M';
-    answer.report.remarks.insert(answer.report.remarks.begin(), what + ".");
-  }
+  const std::vector<std::string> urgent = out_of_memory_remarks(*source->trace, answer.report);
+  answer.report.remarks.insert(answer.report.remarks.begin(), urgent.begin(), urgent.end());
+  answer.report.urgent_remarks = urgent.size();
   if (has_page) {
     if (const auto written = write_page(request.page, answer.html()); !written) return std::unexpected(written.error());
   }

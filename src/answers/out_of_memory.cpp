@@ -1,5 +1,6 @@
 #include "answers/out_of_memory.h"
 
+#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -96,14 +97,14 @@ std::optional<TriedFixes> tried_fixes(const Trace& trace, const MemoryReport& re
   const auto is_enough = [](const TriedFixes& tried) {
     return tried.what_if.verdict() != MemoryWhatIf::Verdict::kFails;
   };
-  const char* const words[kMostNamedFindings] = {"the first of these", "the second of these"};
+  const char* const words[kMostNamedFindings] = {"the first fix", "the second fix"};
   TriedFixes tried;
   for (std::size_t i = 0; i < edits.size(); ++i) {
     tried = {words[i], trial.with(edits[i])};
     if (is_enough(tried)) return tried;
   }
   if (edits.size() < 2) return tried;
-  return TriedFixes{"both of these", trial.with(joined(edits))};
+  return TriedFixes{"both fixes", trial.with(joined(edits))};
 }
 
 }  // namespace
@@ -112,6 +113,19 @@ std::vector<std::string> out_of_memory_diagnosis(const Trace& trace) {
   if (!has_memory(trace)) return {};
   const MemoryReport report = memory_report(trace, {}, true);
   return telltale::out_of_memory_diagnosis(report, tried_fixes(trace, report));
+}
+
+std::vector<std::string> out_of_memory_remarks(const Trace& trace, const MemoryReport& report) {
+  std::vector<std::string> remarks;
+  if (const std::string what = out_of_memory_text(trace); !what.empty()) remarks.push_back(what);
+  if (remarks.empty()) return remarks;
+  if (const auto tried = tried_fixes(trace, report); tried && tried->what_if.capacity)
+    remarks.push_back(verdict_words(*tried));
+  for (std::string& remark : remarks) {
+    remark.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(remark.front())));
+    remark += '.';
+  }
+  return remarks;
 }
 
 }  // namespace telltale::answers

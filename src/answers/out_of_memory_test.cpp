@@ -84,13 +84,22 @@ TEST(OutOfMemoryDiagnosis, says_what_held_the_memory_and_that_the_first_fix_is_e
   EXPECT_EQ(lines[1], "1. The whole batch is computed at once: saves 60.0 MiB");
   // Four segments of 10 MiB in the first step and three of 20 in the second, 100 MiB; for the 40 that were asked for
   // the first four go back: 100 MiB again.
-  EXPECT_EQ(lines.back(), "with the first of these, it gets past that request: 100 MiB of 130 MiB");
+  EXPECT_EQ(lines.back(), "with the first fix, it gets past that request: 100 MiB of 130 MiB");
 }
 
 TEST(OutOfMemoryDiagnosis, knows_that_pytorch_was_not_allowed_to_take_all_of_the_device) {
   // It held 120 MiB and was refused 40 more, so that it may have less than 160.
   EXPECT_EQ(out_of_memory_diagnosis(Failing().trace(1000)).back(),
-            "with the first of these, it gets past that request: 100 MiB of 160 MiB");
+            "with the first fix, it gets past that request: 100 MiB of 160 MiB");
+}
+
+TEST(OutOfMemoryDiagnosis, is_what_the_report_of_memory_begins_with) {
+  const Trace trace = Failing().trace();
+  EXPECT_EQ(
+      out_of_memory_remarks(trace, memory_report(trace, {}, true)),
+      (std::vector<std::string>{"Memory ran out on GPU 0: 40.0 MiB were asked for, and the device had 10.0 MiB free.",
+                                "With the first fix, it gets past that request: 100 MiB of 130 MiB."}));
+  EXPECT_TRUE(out_of_memory_remarks(Trace(), {}).empty());
 }
 
 TEST(OutOfMemoryDiagnosis, is_empty_where_memory_was_not_recorded) {

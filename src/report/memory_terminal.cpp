@@ -124,6 +124,9 @@ std::string device_text(const MemoryReport& report, const DeviceCauses& device, 
 
 std::string memory_text(const MemoryReport& report, const TextStyle& style) {
   std::string text = style.faint(cut_to_width(memory_subject(report), style.width)).append("\n");
+  for (const std::string& remark : report.remarks | std::views::take(report.urgent_remarks))
+    text += style.bold(sentence(remark, style));
+  if (report.urgent_remarks > 0) text += '\n';
   bool is_first = true;
   for (const DeviceCauses* const device : shown_devices(report)) {
     text.append(is_first ? "" : "\n").append(device_text(report, *device, style));
@@ -139,7 +142,8 @@ std::string memory_text(const MemoryReport& report, const TextStyle& style) {
   std::size_t number = 0;
   for (const Finding& finding : report.findings) text += finding_text(finding, ++number, style);
   std::string notes;
-  for (const std::string& remark : report.remarks) notes += sentence("Note: " + remark, style);
+  for (const std::string& remark : report.remarks | std::views::drop(report.urgent_remarks))
+    notes += sentence("Note: " + remark, style);
   return notes.empty() ? text : text + '\n' + style.faint(notes);
 }
 

@@ -41,6 +41,8 @@ std::string held_words(const DeviceCauses& device) {
   return text;
 }
 
+}  // namespace
+
 std::string verdict_words(const TriedFixes& tried) {
   const MemoryWhatIf& what_if = tried.what_if;
   const std::string room = format_bytes(*what_if.capacity);
@@ -55,8 +57,6 @@ std::string verdict_words(const TriedFixes& tried) {
   }
   return fmt::format("{} would not be enough", tried.words);
 }
-
-}  // namespace
 
 std::vector<std::string> out_of_memory_diagnosis(const MemoryReport& report, const std::optional<TriedFixes>& tried) {
   std::vector<std::string> lines;

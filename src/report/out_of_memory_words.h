@@ -19,11 +19,14 @@ std::string out_of_memory_text(const Trace& trace);
 // The findings that are named: the first that save memory.
 inline constexpr std::size_t kMostNamedFindings = 2;
 
-// What memory would be with the fixes of some of them: "the first of these", "both".
+// What memory would be with the fixes of some of them: "the first fix", "both fixes".
 struct TriedFixes {
   std::string words;
   MemoryWhatIf what_if;  // with the memory that there is as its capacity
 };
+
+// "with the first fix, it gets past that request: 61.0 GiB of 80.0 GiB"
+std::string verdict_words(const TriedFixes& tried);
 
 // What held the memory, what would free most, and whether that request fits then: a sentence each, without its full
 // stop.

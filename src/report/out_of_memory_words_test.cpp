@@ -55,7 +55,7 @@ MemoryReport full() {
 }
 
 TEST(OutOfMemoryDiagnosis, has_three_uses_two_findings_and_whether_a_fix_is_enough) {
-  TriedFixes tried{"the first of these", {}};
+  TriedFixes tried{"the first fix", {}};
   tried.what_if.capacity = std::int64_t{80} << 30;
   tried.what_if.low.peak_reserved = tried.what_if.high.peak_reserved = std::int64_t{61} << 30;
   EXPECT_EQ(out_of_memory_diagnosis(full(), tried),
@@ -63,9 +63,9 @@ TEST(OutOfMemoryDiagnosis, has_three_uses_two_findings_and_whether_a_fix_is_enou
                 "at most, tensors took 70.0 GiB: 45.0 GiB activations kept for backward, 12.0 GiB parameters and 8.00 "
                 "GiB optimizer state",
                 "1. Finding of 12: saves 12.0 GiB, train.py:33", "2. Finding of 9: saves 9.00 GiB, train.py:33",
-                "with the first of these, it gets past that request: 61.0 GiB of 80.0 GiB"}));
+                "with the first fix, it gets past that request: 61.0 GiB of 80.0 GiB"}));
   tried.what_if.low.failure = tried.what_if.high.failure = WhatIfFailure{};
-  EXPECT_EQ(out_of_memory_diagnosis(full(), tried).back(), "the first of these would not be enough");
+  EXPECT_EQ(out_of_memory_diagnosis(full(), tried).back(), "the first fix would not be enough");
   EXPECT_EQ(out_of_memory_diagnosis(full(), std::nullopt).size(), 3);
 }
 
