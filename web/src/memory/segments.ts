@@ -13,7 +13,7 @@ const FONT = "12px system-ui, sans-serif";
 const STATES = ["free", "in use", "freed, and waits for its stream"];
 
 export class SegmentMap {
-  private readonly canvas = element("canvas", { class: "segment-map", tabindex: 0, role: "img", "aria-describedby": "segment-part" });
+  private readonly canvas = element("canvas", { class: "segment-map", tabindex: 0, role: "img", "aria-label": "Segments of the allocator", "aria-describedby": "segment-part" });
   private readonly readout = element("p", { class: "readout", id: "segment-part", "aria-live": "polite" });
   private readonly note = element("p", { class: "soft" });
   readonly node = element("section", { class: "wide memory-segments" }, element("h2", {}, "Segments at the peak"), this.readout, this.canvas, this.note);
