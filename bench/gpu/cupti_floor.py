@@ -1,28 +1,32 @@
 """What CUPTI itself adds to a launch, without any recorder: the floor under which no recorder of kernels gets.
 
-    python bench/gpu/cupti_floor.py
+    python bench/gpu/cupti_floor.py [operator|decode]
 
 Each variant enables what its name says in CUPTI, through ctypes; buffers are thrown away unread, and the callback does
 nothing. Blocks without and with it alternate, and cuptiFinalize() ends each, which gives the process its speed back.
+Beforehand, each variant says which records it makes of a few launches.
 """
 
+import argparse
+import collections
 import ctypes
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import torch
 
 BUFFER_BYTES = 4 << 20
 BUFFERS = 64
-TURNS = 12
-CALLS = 1000
 
 KERNELS, COPIES, MEMSETS, SYNCS = 10, 1, 2, 38  # CUPTI_ACTIVITY_KIND_…
+DRIVER_RECORDS, RUNTIME_RECORDS = 4, 5  # likewise
 ZEROED_BUFFERS, PINNED, PER_THREAD_BUFFERS = 5, 8, 9  # CUPTI_ACTIVITY_ATTR_…
-DRIVER = 1  # CUPTI_CB_DOMAIN_DRIVER_API
-LAUNCHES = (307, 652)  # cuLaunchKernel, cuLaunchKernelEx
+DRIVER, RUNTIME = 1, 2  # CUPTI_CB_DOMAIN_…_API
+DRIVER_LAUNCHES = (307, 442, 652, 653)  # cuLaunchKernel, cuLaunchKernelEx, each also by threads' own streams
+RUNTIME_LAUNCHES = (211, 214, 430, 431, 505, 506)  # cudaLaunchKernel, …ExC, __cudaLaunchKernel
+MOST_CALLS = 1000  # CUPTI numbers some 520 of the runtime's and 830 of the driver's
 
 REQUESTED = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_size_t),
                              ctypes.POINTER(ctypes.c_size_t))
@@ -35,12 +39,22 @@ class Cupti:
         self.library = ctypes.CDLL(name)
         self.buffers = [ctypes.create_string_buffer(BUFFER_BYTES) for _ in range(BUFFERS)]
         self.next = 0
-        self.requested, self.completed = REQUESTED(self.on_requested), COMPLETED(lambda *_: None)
+        self.counts: collections.Counter[str] | None = None  # of records, where they are counted
+        self.requested, self.completed = REQUESTED(self.on_requested), COMPLETED(self.on_completed)
 
     def on_requested(self, buffer, size, most_records) -> None:
         buffer[0] = ctypes.addressof(self.buffers[self.next % BUFFERS])
         size[0], most_records[0] = BUFFER_BYTES, 0
         self.next += 1
+
+    def on_completed(self, _context, _stream, buffer, _bytes, valid_bytes) -> None:
+        if self.counts is None:
+            return
+        record = ctypes.c_void_p()
+        step = self.library.cuptiActivityGetNextRecord
+        while step(ctypes.c_void_p(buffer), ctypes.c_size_t(valid_bytes), ctypes.byref(record)) == 0:
+            kind, call = ctypes.cast(record, ctypes.POINTER(ctypes.c_uint32))[0:2]
+            self.counts[f"{kind}:{call}" if kind in (DRIVER_RECORDS, RUNTIME_RECORDS) else f"{kind}"] += 1
 
     def call(self, name: str, *arguments) -> None:
         status = getattr(self.library, name)(*arguments)
@@ -51,7 +65,15 @@ class Cupti:
         size, value = ctypes.c_size_t(1), ctypes.c_uint8(1)
         self.call("cuptiActivitySetAttribute", attribute, ctypes.byref(size), ctypes.byref(value))
 
-    def begin(self, kinds=(), attributes=(), callbacks=()) -> None:
+    def choose_records(self, kind: int, name: str, wanted: Iterable[int]) -> None:
+        """All calls of an interface have records when the kind is on; then those that are not wanted go."""
+        self.call("cuptiActivityEnable", kind)
+        choose = getattr(self.library, name)
+        for number in range(1, MOST_CALLS):
+            if number not in wanted:
+                choose(number, 0)  # fails where there is no such call
+
+    def begin(self, kinds=(), attributes=(), callbacks=(), driver_records=(), runtime_records=(), latency=False) -> None:
         for attribute in attributes:
             self.set_byte(attribute)
         if callbacks:
@@ -59,12 +81,18 @@ class Cupti:
             nothing = ctypes.cast(ctypes.CDLL(None).getppid, ctypes.c_void_p)
             self.subscriber = ctypes.c_void_p()
             self.call("cuptiSubscribe", ctypes.byref(self.subscriber), nothing, None)
-            for number in callbacks:
-                self.call("cuptiEnableCallback", 1, self.subscriber, DRIVER, number)
+            for domain, number in callbacks:
+                self.call("cuptiEnableCallback", 1, self.subscriber, domain, number)
         if kinds:
             self.call("cuptiActivityRegisterCallbacks", self.requested, self.completed)
+            if latency:
+                self.call("cuptiActivityEnableLatencyTimestamps", 1)
             for kind in kinds:
                 self.call("cuptiActivityEnable", kind)
+        if driver_records:
+            self.choose_records(DRIVER_RECORDS, "cuptiActivityEnableDriverApi", driver_records)
+        if runtime_records:
+            self.choose_records(RUNTIME_RECORDS, "cuptiActivityEnableRuntimeApi", runtime_records)
 
     def end(self) -> None:
         torch.cuda.synchronize()
@@ -72,18 +100,31 @@ class Cupti:
         self.call("cuptiFinalize")
 
 
+DRIVER_CALLBACKS = tuple((DRIVER, number) for number in DRIVER_LAUNCHES)
+RUNTIME_CALLBACKS = tuple((RUNTIME, number) for number in RUNTIME_LAUNCHES)
 VARIANTS: dict[str, dict] = {
     "kernels": {"kinds": (KERNELS,)},
     "kernels, zeroed buffers": {"kinds": (KERNELS,), "attributes": (ZEROED_BUFFERS,)},
     "kernels, pinned": {"kinds": (KERNELS,), "attributes": (PINNED,)},
     "kernels, buffers by thread": {"kinds": (KERNELS,), "attributes": (PER_THREAD_BUFFERS,)},
-    "launch callbacks": {"callbacks": LAUNCHES},
-    "kernels, callbacks": {"kinds": (KERNELS,), "callbacks": LAUNCHES},
-    "all device work, callbacks": {"kinds": (KERNELS, COPIES, MEMSETS, SYNCS), "callbacks": LAUNCHES},
+    "kernels, latency": {"kinds": (KERNELS,), "latency": True},
+    "driver's callbacks": {"callbacks": DRIVER_CALLBACKS},
+    "runtime's callbacks": {"callbacks": RUNTIME_CALLBACKS},
+    "kernels, driver's callbacks": {"kinds": (KERNELS,), "callbacks": DRIVER_CALLBACKS},
+    "kernels, runtime's callbacks": {"kinds": (KERNELS,), "callbacks": RUNTIME_CALLBACKS},
+    "kernels, both callbacks": {"kinds": (KERNELS,), "callbacks": DRIVER_CALLBACKS + RUNTIME_CALLBACKS},
+    "kernels, driver's records": {"kinds": (KERNELS,), "driver_records": DRIVER_LAUNCHES},
+    "kernels, runtime's records": {"kinds": (KERNELS,), "runtime_records": RUNTIME_LAUNCHES},
+    "kernels, both records": {
+        "kinds": (KERNELS,),
+        "driver_records": DRIVER_LAUNCHES,
+        "runtime_records": RUNTIME_LAUNCHES,
+    },
+    "all device work, callbacks": {"kinds": (KERNELS, COPIES, MEMSETS, SYNCS), "callbacks": DRIVER_CALLBACKS},
 }
 
 
-def nanoseconds(loop: Callable[[], None]) -> float:
+def nanoseconds(loop: Callable[[], None], calls: int) -> float:
     """Of a call: the least of some stretches, the first of which warms up."""
     times = []
     for _ in range(5):
@@ -91,29 +132,59 @@ def nanoseconds(loop: Callable[[], None]) -> float:
         began = time.perf_counter_ns()
         loop()
         torch.cuda.synchronize()
-        times.append((time.perf_counter_ns() - began) / CALLS)
+        times.append((time.perf_counter_ns() - began) / calls)
     return min(times[1:])
 
 
-def main() -> None:
+def operator_loop() -> tuple[Callable[[], None], int, int]:
+    """What is measured, how many calls that makes, and how often in turns."""
     x = torch.ones(64, device="cuda")
 
     def loop() -> None:
-        for _ in range(CALLS):
+        for _ in range(1000):
             x.add(1)
 
+    return loop, 1000, 12
+
+
+def decode_loop() -> tuple[Callable[[], None], int, int]:
+    from models import llama_decode
+
+    decode = llama_decode()
+
+    def loop() -> None:
+        for _ in range(4):
+            decode()
+
+    return loop, 4, 6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="?", choices=["operator", "decode"], default="operator")
+    loop, calls, turns = operator_loop() if parser.parse_args().what == "operator" else decode_loop()
+    nanoseconds(loop, calls)
     cupti = Cupti()
+    x = torch.ones(64, 64, device="cuda")
+    for name, wanted in VARIANTS.items():
+        cupti.counts = collections.Counter()
+        cupti.begin(**wanted)
+        for _ in range(10):
+            (x @ x).add(1)
+        cupti.end()
+        print(f"{name:28} {dict(cupti.counts)}", flush=True)
+    cupti.counts = None
     added: dict[str, list[float]] = {name: [] for name in VARIANTS}
-    plain = [nanoseconds(loop)]
-    for _ in range(TURNS):
+    plain = [nanoseconds(loop, calls)]
+    for _ in range(turns):
         for name, wanted in VARIANTS.items():
             cupti.begin(**wanted)
-            with_it = nanoseconds(loop)
+            with_it = nanoseconds(loop, calls)
             cupti.end()
-            plain.append(nanoseconds(loop))
+            plain.append(nanoseconds(loop, calls))
             added[name].append(with_it - (plain[-2] + plain[-1]) / 2)
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
-    print(f"{'an operator takes':28}      {statistics.median(plain):6.0f} ns")
+    print(f"{'without':28}      {statistics.median(plain):6.0f} ns")
     for name, each in added.items():
         low, middle, high = statistics.quantiles(each, n=4)
         print(f"{name:28} adds {middle:6.0f} ns ({low:.0f} to {high:.0f})")

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
+#include <optional>
 #include <set>
 
 namespace telltale {
@@ -100,7 +100,13 @@ struct Asking {
   std::vector<std::size_t> blocks;
   std::vector<double> bytes;
 
-  double mean() const { return std::accumulate(bytes.begin(), bytes.end(), 0.0) / static_cast<double>(bytes.size()); }
+  // A batch that is smaller than the others, as the last of a data set, does not move it.
+  double median() const {
+    std::vector<double> sizes = bytes;
+    const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+    std::ranges::nth_element(sizes, middle);
+    return *middle;
+  }
 };
 
 // By the text of the call stack, since two traces have numbers of their own. What has none, as on autograd's threads,
@@ -124,7 +130,9 @@ struct Growth {
   double ratio = 1, bytes = 0;
 };
 
-// Where both asked as often with a stack, the one's first block is the other's first, and so on; elsewhere the mean
+bool is_near(double size, double wanted) { return std::abs(size - wanted) < 0.01 * wanted; }
+
+// Where both asked as often with a stack, the one's first block is the other's first, and so on; elsewhere the median
 // decides, unless there is no stack, which says nothing.
 std::vector<Growth> growth_between(const std::map<std::string_view, Asking>& here,
                                    const std::map<std::string_view, Asking>& there) {
@@ -136,25 +144,64 @@ std::vector<Growth> growth_between(const std::map<std::string_view, Asking>& her
     const bool are_paired = other.bytes.size() == asking.bytes.size();
     if (!are_paired && stack.empty()) continue;
     for (std::size_t i = 0; i < asking.blocks.size(); ++i) {
-      const double ratio = are_paired ? other.bytes[i] / asking.bytes[i] : other.mean() / asking.mean();
+      const double ratio = are_paired ? other.bytes[i] / asking.bytes[i] : other.median() / asking.median();
       growth.push_back({asking.blocks[i], ratio, asking.bytes[i]});
     }
   }
   return growth;
 }
 
-}  // namespace
+// The ratio of the batches: most bytes of what grows at all grow as the batch does. 1 where nothing grows.
+double batch_ratio(std::vector<Growth> growing) {
+  std::erase_if(growing, [](const Growth& each) { return is_near(each.ratio, 1); });
+  std::ranges::sort(growing, {}, &Growth::ratio);
+  double weight = 0, below = 0;
+  for (const Growth& each : growing) weight += each.bytes;
+  for (const Growth& each : growing) {
+    below += each.bytes;
+    if (below >= weight / 2) return each.ratio;
+  }
+  return 1;
+}
 
-BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests) {
+// For stacks that one asked with more often than the other, as where the one took more steps: a size that the other
+// asked for as well does not grow, one that it asked for times the ratio does. What is both or neither stays unknown.
+void add_growth_by_size(const std::map<std::string_view, Asking>& here,
+                        const std::map<std::string_view, Asking>& there, double ratio,
+                        std::vector<std::optional<double>>& shares) {
+  for (const auto& [stack, asking] : here) {
+    const auto found = there.find(stack);
+    if (found == there.end() || found->second.bytes.size() == asking.bytes.size()) continue;
+    std::vector<double> sizes = found->second.bytes;
+    std::ranges::sort(sizes);
+    const auto has = [&](double wanted) {
+      const auto at = std::ranges::lower_bound(sizes, 0.99 * wanted);
+      return at != sizes.end() && is_near(*at, wanted);
+    };
+    for (std::size_t i = 0; i < asking.blocks.size(); ++i) {
+      const bool is_fixed = has(asking.bytes[i]), grows = has(ratio * asking.bytes[i]);
+      if (is_fixed != grows) shares[asking.blocks[i]] = grows ? 1 : 0;
+    }
+  }
+}
+
+// Why it is not known whether a block grows.
+enum class Doubt : std::uint8_t { kNone, kHasSizeOfWhatStays, kCrossesSteps, kIsKeptToTheEnd };
+constexpr int kDoubts = 3;
+
+struct Guess {
+  double share = 0;  // where there is no doubt
+  Doubt doubt = Doubt::kNone;
+};
+
+std::vector<Guess> guesses(const Trace& trace, const AllocatorRequests& requests) {
   const std::vector<Life> lives = lives_of(requests);
   const Notes notes(trace, requests.device);
   std::set<std::int64_t> staying_sizes;
   for (const Life& life : lives)
     if (stays(life)) staying_sizes.insert(life.bytes);
   const std::vector<bool> are_kept = kept_to_the_end(trace, requests, lives);
-  BatchScaling scaling;
-  scaling.least.resize(lives.size());
-  scaling.most.resize(lives.size());
+  std::vector<Guess> guesses(lives.size());
   for (std::size_t i = 0; i < lives.size(); ++i) {
     const Life& life = lives[i];
     const bool is_before = life.made == kNoAllocatorEntry;
@@ -163,42 +210,60 @@ BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests
     const std::uint64_t address = is_before ? requests.start_blocks[i] : trace.allocator_events[life.made].address;
     const std::string_view role = life.was_served ? notes.role(address, life.bytes, from, to) : std::string_view();
     if (is_fixed_role(role) || (role.empty() && stays(life))) continue;
-    scaling.most[i] = 1;
-    const bool crosses_steps = !stays(life) && step_at(trace, from) != step_at(trace, to);
-    const bool may_be_fixed = crosses_steps || are_kept[i] || staying_sizes.contains(life.bytes);
-    const bool is_surely_growing = !role.empty() || !may_be_fixed;
-    if (is_surely_growing) scaling.least[i] = 1;
+    guesses[i].share = 1;
+    if (!role.empty()) continue;
+    if (staying_sizes.contains(life.bytes))
+      guesses[i].doubt = Doubt::kHasSizeOfWhatStays;
+    else if (are_kept[i])
+      guesses[i].doubt = Doubt::kIsKeptToTheEnd;
+    else if (!stays(life) && step_at(trace, from) != step_at(trace, to))
+      guesses[i].doubt = Doubt::kCrossesSteps;
   }
-  return scaling;
+  return guesses;
+}
+
+// A way for each combination of the doubts that there are.
+std::vector<std::vector<double>> ways_of(const std::vector<Guess>& guesses) {
+  std::vector<Doubt> doubts;
+  for (int i = 1; i <= kDoubts; ++i)
+    if (std::ranges::find(guesses, static_cast<Doubt>(i), &Guess::doubt) != guesses.end())
+      doubts.push_back(static_cast<Doubt>(i));
+  std::vector<std::vector<double>> ways;
+  for (unsigned chosen = 0; chosen < 1U << doubts.size(); ++chosen) {
+    const auto share = [&](const Guess& guess) {
+      const auto doubt = std::ranges::find(doubts, guess.doubt);
+      return doubt == doubts.end() ? guess.share : static_cast<double>(chosen >> (doubt - doubts.begin()) & 1U);
+    };
+    ways.emplace_back(guesses.size());
+    std::ranges::transform(guesses, ways.back().begin(), share);
+  }
+  return ways;
+}
+
+}  // namespace
+
+BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests) {
+  return {.ways = ways_of(guesses(trace, requests))};
 }
 
 BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests, const Trace& other,
                            const AllocatorRequests& others) {
   const auto here = asked_by_stack(trace, requests), there = asked_by_stack(other, others);
   const std::vector<Growth> growth = growth_between(here, there);
-  std::vector<Growth> growing = growth;
-  std::erase_if(growing, [](const Growth& each) { return std::abs(each.ratio - 1) < 0.01; });
-  BatchScaling scaling = batch_scaling(trace, requests);
-  if (growing.empty()) {
+  const double ratio = batch_ratio(growth);
+  if (ratio == 1) {
     const bool has_stacks = std::ranges::any_of(here, [](const auto& each) { return !each.first.empty(); });
-    scaling.remark = has_stacks ? "nothing in the two recordings that has the same call stack differs in size"
-                                : "no call stacks were recorded, so the other recording could not be compared";
-    return scaling;
+    return {.ways = ways_of(guesses(trace, requests)),
+            .remark = has_stacks ? "nothing in the two recordings that has the same call stack differs in size"
+                                 : "no call stacks were recorded, so the other recording could not be compared"};
   }
-  // Most bytes grow as the batch does.
-  std::ranges::sort(growing, {}, &Growth::ratio);
-  double weight = 0, below = 0;
-  for (const Growth& each : growing) weight += each.bytes;
-  for (const Growth& each : growing) {
-    below += each.bytes;
-    scaling.batch_ratio = each.ratio;
-    if (below >= weight / 2) break;
-  }
-  scaling.is_from_two = true;
-  for (const Growth& each : growth)
-    scaling.least[each.block] = scaling.most[each.block] =
-        std::clamp((each.ratio - 1) / (scaling.batch_ratio - 1), 0.0, 1.0);
-  return scaling;
+  std::vector<std::optional<double>> shares(requests.blocks);
+  for (const Growth& each : growth) shares[each.block] = std::clamp((each.ratio - 1) / (ratio - 1), 0.0, 1.0);
+  add_growth_by_size(here, there, ratio, shares);
+  std::vector<Guess> known = guesses(trace, requests);
+  for (std::size_t i = 0; i < known.size(); ++i)
+    if (shares[i]) known[i] = {.share = *shares[i]};
+  return {.ways = ways_of(known), .is_from_two = true, .batch_ratio = ratio};
 }
 
 std::vector<double> scale_of(const std::vector<double>& shares, double batch_factor) {

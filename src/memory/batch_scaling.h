@@ -1,10 +1,11 @@
 // Which of a program's allocations grow with its batch.
 //
 // From two recordings of different batch sizes: what each call stack asked for in one and in the other, block by block
-// where it asked as often in both. From one recording: what is allocated and freed again grows; what was there before,
-// what stays, and what the program noted as parameter, gradient or optimizer state does not. Blocks of the size of
-// something that stays may be its gradient, and those that live across steps or until the program ends may be either:
-// they make the range.
+// where it asked as often in both, else by the sizes that it asked for. From one recording: what is allocated and freed
+// again grows; what was there before, what stays, and what the program noted as parameter, gradient or optimizer state
+// does not. Blocks of the size of something that stays may be its gradient, and those that live across steps or until
+// the program ends may be either. Each of these three doubts is decided for all its blocks alike, in every way that
+// there is: what an allocator reserves may be most when some blocks grow and others do not.
 //
 // Pure and thread-safe; O(n log n) in requests.
 #pragma once
@@ -18,13 +19,12 @@
 namespace telltale {
 
 struct BatchScaling {
-  // By block, how much of it grows with the batch, from 0 to 1: as little and as much as it may be.
-  std::vector<double> least, most;
+  // The ways in which memory may grow, each as how much of each block grows with the batch, from 0 to 1. One where there
+  // is no doubt, eight at most; in the first, no doubtful block grows, in the last, all do.
+  std::vector<std::vector<double>> ways;
   bool is_from_two = false;
   double batch_ratio = 0;  // of the two recordings; 0 where there is one
   std::string remark;      // why the other recording was of no use; may be empty
-
-  bool is_exact() const { return least == most; }
 };
 
 BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests);

@@ -60,18 +60,12 @@ class Question {
       if (!scaling_.remark.empty())
         result.remarks.push_back(fmt::format("One recording alone was used: {}.", scaling_.remark));
     }
-    const double factor = changes_.batch_factor.value_or(1);
-    result.low = seen(run(factor, true));
-    result.high = scaling_.is_exact() || factor == 1 ? result.low : seen(run(factor, false));
-    // Less of it usually needs less; by the ways of the allocator, now and then more.
-    const auto need = [](const WhatIfMemory& run) { return std::pair(run.failure.has_value(), run.peak_reserved); };
-    if (need(result.high) < need(result.low)) std::swap(result.low, result.high);
+    set_range(changes_.batch_factor.value_or(1), result);
     if (changes_.wants_largest_batch && changes_.capacity) {
-      // Of a larger batch less is better to grow, of a smaller one more is.
-      const double if_most_grows = largest(false);
-      const double if_least_grows = scaling_.is_exact() ? if_most_grows : largest(true);
-      result.largest_batch = std::min(if_most_grows, if_least_grows);
-      result.largest_batch_at_best = std::max(if_most_grows, if_least_grows);
+      const auto fits = [this](double factor) { return [=, this](const auto& way) { return !run(factor, way).failure; }; };
+      result.largest_batch = largest([&](double factor) { return std::ranges::all_of(scaling_.ways, fits(factor)); });
+      result.largest_batch_at_best =
+          largest([&](double factor) { return std::ranges::any_of(scaling_.ways, fits(factor)); });
     }
     if (!run_starts_as_recorded_ && !requests_.start_blocks.empty())
       result.remarks.push_back(
@@ -81,11 +75,26 @@ class Question {
   }
 
  private:
-  // `is_least`: only what surely grows with the batch does.
-  SimulatedRun run(double factor, bool is_least) {
+  // The least and the most that is needed with the batch, over all ways in which memory may grow.
+  void set_range(double factor, MemoryWhatIf& result) {
+    const auto need = [](const WhatIfMemory& memory) {
+      return std::pair(memory.failure.has_value(), memory.peak_reserved);
+    };
+    std::vector<WhatIfMemory> found;
+    if (factor == 1)
+      found.push_back(seen(run(factor, {})));
+    else
+      for (const std::vector<double>& way : scaling_.ways) found.push_back(seen(run(factor, way)));
+    const auto [least, most] = std::ranges::minmax_element(found, {}, need);
+    result.low = *least;
+    result.high = *most;
+  }
+
+  // `way`: how much of each block grows with the batch; of no meaning where that is the recorded one.
+  SimulatedRun run(double factor, const std::vector<double>& way) {
     SimulationOptions options{.settings = settings_, .limits = limits()};
     std::vector<double> scale;
-    if (factor != 1) scale = scale_of(is_least ? scaling_.least : scaling_.most, factor);
+    if (factor != 1) scale = scale_of(way, factor);
     if (scale.empty())
       scale = edit_.scale;
     else if (!edit_.scale.empty())
@@ -131,8 +140,7 @@ class Question {
   }
 
   // By bisection, to a sixteenth or, of large ones, to 2 %. 0: not even a sixteenth of the batch.
-  double largest(bool is_least) {
-    const auto fits = [&](double factor) { return !run(factor, is_least).failure; };
+  static double largest(const std::function<bool(double)>& fits) {
     double good = 0, bad = 1;
     while (bad <= kMostFactor && fits(bad)) good = std::exchange(bad, 2 * bad);
     if (bad > kMostFactor) return good;

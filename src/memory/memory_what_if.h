@@ -1,7 +1,8 @@
 // What a recorded program's memory would be under other allocator settings, with another batch, on another device or
 // with fixes made: its peaks, whether it fits, where it fails first, and the largest batch that fits.
 //
-// Pure and thread-safe; a simulation for each end of a range, and some twenty for the largest batch.
+// Pure and thread-safe; a simulation for each way in which memory may grow, and some ten times as many for the largest
+// batch.
 #pragma once
 
 #include <cstdint>

@@ -150,6 +150,67 @@ TEST(MemoryWhatIf, compares_two_recordings_block_by_block) {
   EXPECT_EQ(four.high.peak_allocated, (50 + 4 * 30) * kMiB);
 }
 
+// Backward passes over a data set that the batch does not divide: a gradient of 50 MiB and what grows, without stacks,
+// and the batch itself. The other recording takes more steps, and its last batch is half as large.
+TEST(MemoryWhatIf, compares_two_recordings_of_different_numbers_of_steps) {
+  const auto trained = [](const std::vector<std::int64_t>& batches) {
+    Trace trace;
+    const auto add = [&](AllocatorAction action, std::uint64_t number, std::int64_t mebibytes, std::string_view stack) {
+      trace.allocator_events.push_back({.time = static_cast<Nanoseconds>(trace.allocator_events.size()),
+                                        .address = number * kBase,
+                                        .bytes = mebibytes * kMiB,
+                                        .call_stack = trace.strings.intern(stack),
+                                        .action = action});
+    };
+    add(AllocatorAction::kSegmentAllocate, 1, 50, "");
+    add(AllocatorAction::kSegmentAllocate, 2, 300, "");
+    add(AllocatorAction::kSegmentAllocate, 3, 200, "train.py(4): main");
+    for (const std::int64_t batch : batches) {
+      add(AllocatorAction::kAllocate, 3, 20 * batch, "train.py(4): main");
+      add(AllocatorAction::kAllocate, 1, 50, "");
+      add(AllocatorAction::kAllocate, 2, 30 * batch, "");
+      for (const AllocatorAction action : {AllocatorAction::kFreeRequested, AllocatorAction::kFreeCompleted}) {
+        add(action, 1, 50, "");
+        add(action, 2, 30 * batch, "");
+        add(action, 3, 20 * batch, "train.py(4): main");
+      }
+    }
+    return trace;
+  };
+  const Trace one = trained({4, 4, 4}), two = trained({2, 2, 2, 2, 2, 1});
+  const MemoryWhatIf doubled = memory_what_if(one, 0, {.batch_factor = 2}, &two);
+  EXPECT_TRUE(doubled.is_from_two_recordings);
+  EXPECT_EQ(doubled.low.peak_allocated, (50 + 8 * 50) * kMiB);
+  EXPECT_EQ(doubled.high.peak_allocated, (50 + 8 * 50) * kMiB);
+}
+
+// Two doubts, a block of the size of one that stays and blocks that are kept: reserved is least with one way of
+// deciding them and most with another, and both ends are among the ways.
+TEST(MemoryWhatIf, tries_every_way_of_deciding_its_doubts) {
+  Trace trace;
+  const StringId append = trace.strings.intern("train.py(7): keep"), other = trace.strings.intern("train.py(9): step");
+  const auto add = [&](AllocatorAction action, std::uint64_t number, std::int64_t mebibytes, StringId stack) {
+    trace.allocator_events.push_back({.time = static_cast<Nanoseconds>(trace.allocator_events.size()),
+                                      .address = number * kBase,
+                                      .bytes = mebibytes * kMiB,
+                                      .call_stack = stack,
+                                      .action = action});
+  };
+  for (const std::uint64_t number : {1, 2, 3, 4}) add(AllocatorAction::kSegmentAllocate, number, 40, other);
+  add(AllocatorAction::kAllocate, 1, 40, other);  // stays
+  add(AllocatorAction::kAllocate, 2, 40, other);  // as large
+  for (const std::uint64_t number : {3, 4}) add(AllocatorAction::kAllocate, number, 30, append);
+  for (const AllocatorAction action : {AllocatorAction::kFreeRequested, AllocatorAction::kFreeCompleted}) {
+    add(action, 2, 40, other);
+    for (const std::uint64_t number : {3, 4}) add(action, number, 30, append);
+  }
+  const MemoryWhatIf doubled = memory_what_if(trace, 0, {.batch_factor = 2});
+  EXPECT_EQ(doubled.low.peak_allocated, (40 + 40 + 2 * 30) * kMiB);
+  EXPECT_EQ(doubled.high.peak_allocated, (40 + 80 + 2 * 60) * kMiB);
+  const MemoryWhatIf limited = memory_what_if(trace, 0, {.capacity = 210 * kMiB, .batch_factor = 2});
+  EXPECT_EQ(limited.verdict(), MemoryWhatIf::Verdict::kMayFit);
+}
+
 TEST(MemoryWhatIf, leaves_out_what_pytorch_could_not_have) {
   Trace trace = program(1);
   trace.devices.push_back({.id = 0, .memory_bytes = 200 * kMiB});

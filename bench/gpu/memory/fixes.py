@@ -16,9 +16,9 @@ STEPS = 6
 WIDTH = 768
 
 
-def train(model, loss_of, free_late=False):
+def train(model, loss_of, free_late=False, optimizer_of=torch.optim.AdamW):
     """`loss_of(step)` gives the losses of a step, which are added up; a generator makes one after the other."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    optimizer = optimizer_of(model.parameters(), lr=1e-4)
     for step in range(STEPS):
         for loss in loss_of(step):
             if free_late:
@@ -103,12 +103,13 @@ def whole_logits(fixed, words=32_000):
 
 
 def kept_gradients(fixed):
+    """By an optimizer without state or temporaries, so that the peak is behind the forward pass."""
     model = network(width=2048, depth=4)
 
     def losses(_step):
-        yield model(torch.randn(64, 128, 2048, device=DEVICE)).square().mean()
+        yield model(torch.randn(16, 128, 2048, device=DEVICE)).square().mean()
 
-    train(model, losses, free_late=not fixed)
+    train(model, losses, free_late=not fixed, optimizer_of=lambda *a, **k: torch.optim.SGD(*a, **k, foreach=False))
 
 
 def whole_batch(fixed):
@@ -142,6 +143,21 @@ def memory_leak(fixed):
     train(model, losses)
 
 
+def memory_spike(fixed):
+    """Each sample is compared with each other one, for a metric that nothing is kept for."""
+    model = network(width=WIDTH, depth=2)
+
+    def losses(_step):
+        out = model(torch.randn(128, 128, WIDTH, device=DEVICE))
+        with torch.no_grad():
+            rows = out.view(-1, WIDTH)
+            for some in rows.chunk(8) if fixed else (rows,):
+                (some @ rows.T).amax(dim=1)
+        yield out.square().mean()
+
+    train(model, losses)
+
+
 FIXES = {
     each.__name__: each
     for each in (
@@ -153,6 +169,7 @@ FIXES = {
         whole_batch,
         allocator_settings,
         memory_leak,
+        memory_spike,
     )
 }
 

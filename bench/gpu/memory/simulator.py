@@ -111,9 +111,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--telltale", default="telltale")
     parser.add_argument("--only", nargs="*", choices=PROGRAMS, default=list(PROGRAMS))
+    parser.add_argument("--keep", type=pathlib.Path, help="a folder for the snapshots")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as pool:
-        parts = pool.map(lambda name: compare(arguments.telltale, name, pathlib.Path(folder)), arguments.only)
+    with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(AT_ONCE) as pool:
+        folder = arguments.keep or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        parts = pool.map(lambda name: compare(arguments.telltale, name, folder), arguments.only)
         rows = [row for part in parts for row in part]
     columns = ("program", "question", "what", "foretold", "measured", "right")
     print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
