@@ -10,16 +10,7 @@
 namespace telltale::capture {
 namespace {
 
-class CudaAttaching : public CudaTest {
- protected:
-  // Of contexts that an earlier test worked in, nothing is known any more.
-  CudaAttaching() {
-    start();
-    for (const int number : {1, 2}) fake::destroy_context(fake::context(number));
-    stop();
-    fake::reset();
-  }
-};
+using CudaAttaching = CudaTest;
 
 TEST_F(CudaAttaching, a_hundred_times_in_one_session_nothing_is_lost_and_nothing_left_behind) {
   constexpr int kTimes = 100, kEach = 5;
@@ -83,6 +74,24 @@ TEST_F(CudaAttaching, a_context_with_the_address_of_one_that_is_gone_is_waited_f
   fake::on_synchronize([&](CUcontext) { ++waits; });
   stop();
   EXPECT_GT(waits, 0);
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 2));
+}
+
+TEST_F(CudaAttaching, a_context_that_was_destroyed_while_nobody_was_attached_is_never_touched_again) {
+  start_session();
+  start();
+  run_op(0);
+  stop();
+  fake::destroy_context(fake::context(1));
+  const int pushed = fake::calls_of("cuCtxPushCurrent_v2");
+  start();
+  stop();
+  EXPECT_EQ(fake::calls_of("cuCtxPushCurrent_v2"), pushed);
+  start();
+  fake::create_context(fake::context(1));
+  run_op(1);
+  stop();
+  EXPECT_GT(fake::calls_of("cuCtxPushCurrent_v2"), pushed);
   EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 2));
 }
 

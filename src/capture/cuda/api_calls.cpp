@@ -37,6 +37,11 @@ void Contexts::remove(CUcontext context) {
   removals_.fetch_add(1, std::memory_order_release);
 }
 
+void Contexts::forget_all() {
+  for (std::atomic<CUcontext>& slot : slots_) slot.store(nullptr, std::memory_order_relaxed);
+  removals_.fetch_add(1, std::memory_order_release);
+}
+
 void ApiCalls::look_up_roles(const Cupti& cupti) {
   if (knows_roles_) return;
   look_up_roles(cupti, CUPTI_CB_DOMAIN_RUNTIME_API, role_of_runtime_call);

@@ -20,7 +20,9 @@ class Contexts {
  public:
   void add(CUcontext context);
   void remove(CUcontext context);
-  // How many are gone: another may have got the address of one.
+  // CUPTI is attached anew: nobody told of contexts that ended meanwhile, and the driver must not be asked for those.
+  void forget_all();
+  // How often some have gone: another may have got the address of one.
   std::uint32_t removals() const { return removals_.load(std::memory_order_acquire); }
   template <typename Act>
   void for_each(Act act) const {

@@ -131,6 +131,7 @@ Outcome CuptiAttachment::watch_graphs(const telltale_cuda_options& options) {
 
 Outcome CuptiAttachment::subscribe() {
   if (is_subscribed_) return {};
+  contexts_.forget_all();
   const CUptiResult result = cupti_.Subscribe(&subscriber_, &CuptiAttachment::on_callback, this);
   is_subscribed_ = result == CUPTI_SUCCESS;
   if (is_subscribed_) return {};
