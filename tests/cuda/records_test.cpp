@@ -1,4 +1,5 @@
 // What CUPTI's records become, in whatever order and however late they come.
+#include <algorithm>
 #include <thread>
 
 #include "cuda_fixture.h"
@@ -216,25 +217,50 @@ TEST_F(CudaRecords, a_clock_that_drifts_puts_kernels_where_they_ran) {
   EXPECT_NEAR(std::stod(clock.substr(at + 12)), 100'000, 1000) << clock;
 }
 
-TEST_F(CudaRecords, no_kernel_starts_before_its_launch) {
+// As the device's clock has it, each began 50 µs before it was launched.
+void run_early_ops(int count, const char* name = nullptr) {
   constexpr std::uint64_t kEarly = 50'000;
-  start_session();
-  start();
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < count; ++i) {
     const std::uint64_t before = fake::device_time();
     const auto launch = launch_op(i);
     // Where something else ran in between, the launch is later than any clock's error.
     const std::uint64_t after = fake::device_time();
     const bool was_held_up = after - before > kEarly / 2;
-    fake::add(fake::kernel(launch, kernel_of(i), was_held_up ? after : before - kEarly, after));
+    fake::add(fake::kernel(launch, name != nullptr ? name : kernel_of(i), was_held_up ? after : before - kEarly, after));
   }
+}
+
+void expect_no_kernel_before_its_launch(const Trace& trace) {
+  std::size_t early = 0;
+  for (EventId event = 0; event < trace.events.size(); ++event)
+    if (trace.events.kind[event] == Kind::kKernel && trace.launch_of(event) != kNoEvent)
+      early += trace.events.start[event] < trace.events.start[trace.launch_of(event)] ? 1 : 0;
+  EXPECT_EQ(early, 0u);
+}
+
+TEST_F(CudaRecords, no_kernel_starts_before_its_launch) {
+  start_session();
+  start();
+  run_early_ops(20);
   stop();
   const Trace trace = stop_and_read();
   EXPECT_EQ(numbers_of_kernels(trace), numbers(0, 20));
-  for (EventId event = 0; event < trace.events.size(); ++event)
-    if (trace.events.kind[event] == Kind::kKernel) {
-      EXPECT_GE(trace.events.start[event], trace.events.start[trace.launch_of(event)]);
-    }
+  expect_no_kernel_before_its_launch(trace);
+}
+
+// As many as four threads launch from one reading to the next.
+TEST_F(CudaRecords, no_kernel_starts_before_its_launch_or_is_lost_where_many_are_launched_between_two_readings) {
+  constexpr int kLaunches = 100'000;
+  start_session();
+  start();
+  fake::set_late(true);
+  run_early_ops(kLaunches, "kernel");
+  stop();
+  const Trace trace = stop_and_read();
+  const auto kernels = events_named(trace, "kernel");
+  EXPECT_EQ(kernels.size(), static_cast<std::size_t>(kLaunches));
+  EXPECT_TRUE(std::ranges::none_of(kernels, [&](EventId kernel) { return trace.launch_of(kernel) == kNoEvent; }));
+  expect_no_kernel_before_its_launch(trace);
 }
 
 }  // namespace

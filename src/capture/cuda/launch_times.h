@@ -8,27 +8,32 @@
 
 namespace telltale::capture {
 
-// Of the newest calls, as many as there is room for. Threads that launch write, one thread reads.
+// Of the newest calls, as many as there is room for: 2 MiB. Threads that launch write, one thread reads.
 class LaunchTimes {
  public:
   LaunchTimes() : slots_(std::make_unique<Slot[]>(kSlots)) {}
 
   // CUPTI has been attached again.
-  void begin_anew() { first_.store(kNone, std::memory_order_relaxed); }
+  void begin_anew() {
+    first_correlation_.store(kNone, std::memory_order_relaxed);
+    first_ticks_.store(kNone, std::memory_order_relaxed);
+  }
 
   void note(std::uint64_t correlation, std::uint64_t ticks) {
-    if (first_.load(std::memory_order_relaxed) == kNone) [[unlikely]] {
-      std::uint64_t none = kNone;
-      first_.compare_exchange_strong(none, ticks, std::memory_order_relaxed);
-    }
+    lower(first_correlation_, correlation);
+    lower(first_ticks_, ticks);
     Slot& slot = slots_[correlation % kSlots];
     slot.correlation.store(0, std::memory_order_relaxed);
     slot.ticks.store(ticks, std::memory_order_release);
     slot.correlation.store(correlation, std::memory_order_release);
   }
 
-  // Whether work that began then, and whose call is not known, belongs to calls from before all that were noted.
-  bool is_before_all(std::uint64_t ticks) const { return ticks < first_.load(std::memory_order_relaxed); }
+  // Whether work that began then belongs to a call from before all that were noted. Its time alone does not tell: the
+  // device's clock may be behind.
+  bool is_before_all(std::uint64_t correlation, std::uint64_t ticks) const {
+    return correlation < first_correlation_.load(std::memory_order_relaxed) &&
+           ticks < first_ticks_.load(std::memory_order_relaxed);
+  }
 
   // 0 when it is not known.
   std::uint64_t of(std::uint64_t correlation) const {
@@ -39,14 +44,21 @@ class LaunchTimes {
   }
 
  private:
-  static constexpr std::size_t kSlots = std::size_t{1} << 12;  // the launch queue holds about 1,000
+  // From one reading to the next, 200 ms, four threads launch 115,000 kernels at most.
+  static constexpr std::size_t kSlots = std::size_t{1} << 17;
   struct Slot {
     std::atomic<std::uint64_t> correlation = 0;
     std::atomic<std::uint64_t> ticks = 0;
   };
   static constexpr std::uint64_t kNone = UINT64_MAX;
+
+  static void lower(std::atomic<std::uint64_t>& least, std::uint64_t value) {
+    std::uint64_t known = least.load(std::memory_order_relaxed);
+    while (value < known && !least.compare_exchange_weak(known, value, std::memory_order_relaxed)) continue;
+  }
+
   std::unique_ptr<Slot[]> slots_;
-  std::atomic<std::uint64_t> first_ = kNone;
+  std::atomic<std::uint64_t> first_correlation_ = kNone, first_ticks_ = kNone;
 };
 
 }  // namespace telltale::capture
