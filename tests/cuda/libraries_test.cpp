@@ -1,8 +1,11 @@
-// Machines without a driver, without CUPTI, or with old ones: a sentence says so, and nothing else happens. In child
-// processes: what has been opened stays open.
+// What needs a process of its own, since what has been opened stays open: machines without a driver, without CUPTI, or
+// with old ones, of which a sentence says so and nothing else happens; and processes that are killed or forked.
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <thread>
 
 #include "cuda_fixture.h"
 
@@ -56,6 +59,24 @@ TEST_F(CudaLibraries, that_tell_no_version) {
   EXPECT_EQ(said_after([] { fake::fail("cuDriverGetVersion", CUDA_ERROR_UNKNOWN); }),
             "the NVIDIA driver does not tell its version");
   EXPECT_NE(said_after([] { fake::fail("cuptiGetVersion", CUPTI_ERROR_UNKNOWN); }).find("too old"), std::string::npos);
+}
+
+TEST_F(CudaLibraries, a_process_that_is_killed_has_told_what_was_lost_until_then) {
+  const pid_t child = fork();
+  if (child == 0) {
+    start_session();
+    start();
+    run_op(0);
+    fake::drop_records(500);
+    read_all();
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));  // told at the next reading, and then written
+    raise(SIGKILL);
+  }
+  wait_for(child);
+  const Trace trace = read_recording(path());
+  EXPECT_EQ(trace.anomalies.count(Anomaly::kUnfinishedRecording), 1u);
+  EXPECT_GE(trace.anomalies.count(Anomaly::kDroppedDeviceRecords), 499u);
+  EXPECT_EQ(count_of(trace, "kernel_0"), 1u);
 }
 
 }  // namespace

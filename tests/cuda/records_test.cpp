@@ -173,8 +173,7 @@ TEST_F(CudaRecords, work_that_had_not_ended_is_left_out_and_counted) {
   stop();
   const Trace trace = stop_and_read();
   EXPECT_EQ(numbers_of_kernels(trace), std::vector<int>{3});
-  EXPECT_NE(metadata(trace, "device_clock").find("\"unfinished\":2"), std::string::npos)
-      << metadata(trace, "device_clock");
+  EXPECT_EQ(trace.anomalies.count(Anomaly::kUnfinishedDeviceWork), 2u);
 }
 
 // ---- The clock ----
@@ -226,7 +225,8 @@ void run_early_ops(int count, const char* name = nullptr) {
     // Where something else ran in between, the launch is later than any clock's error.
     const std::uint64_t after = fake::device_time();
     const bool was_held_up = after - before > kEarly / 2;
-    fake::add(fake::kernel(launch, name != nullptr ? name : kernel_of(i), was_held_up ? after : before - kEarly, after));
+    fake::add(
+        fake::kernel(launch, name != nullptr ? name : kernel_of(i), was_held_up ? after : before - kEarly, after));
   }
 }
 
@@ -236,6 +236,29 @@ void expect_no_kernel_before_its_launch(const Trace& trace) {
     if (trace.events.kind[event] == Kind::kKernel && trace.launch_of(event) != kNoEvent)
       early += trace.events.start[event] < trace.events.start[trace.launch_of(event)] ? 1 : 0;
   EXPECT_EQ(early, 0u);
+}
+
+TEST_F(CudaRecords, without_a_clock_are_left_out_and_counted) {
+  start_session();
+  fake::fail("cuptiGetTimestamp", CUPTI_ERROR_UNKNOWN);
+  start();
+  for (int i = 0; i < 5; ++i) run_op(i);
+  stop();
+  const Trace trace = stop_and_read();
+  EXPECT_EQ(numbers_of_kernels(trace), std::vector<int>{});
+  EXPECT_EQ(count_of(trace, "cuLaunchKernel"), 5u);
+  EXPECT_EQ(trace.anomalies.count(Anomaly::kUnplacedDeviceWork), 5u);
+}
+
+TEST_F(CudaRecords, are_placed_where_the_clock_could_be_read_at_some_of_the_tries) {
+  start_session();
+  fake::fail("cuptiGetTimestamp", CUPTI_ERROR_UNKNOWN, 2, 7);
+  start();
+  run_op(0);
+  stop();
+  const Trace trace = stop_and_read();
+  EXPECT_EQ(numbers_of_kernels(trace), std::vector<int>{0});
+  EXPECT_EQ(trace.anomalies.count(Anomaly::kUnplacedDeviceWork), 0u);
 }
 
 TEST_F(CudaRecords, no_kernel_starts_before_its_launch) {

@@ -84,6 +84,11 @@ void add_missing_records(const Facts& facts, std::vector<std::string>& reasons) 
     reasons.push_back(fmt::format("the recorder dropped {}", counted(static_cast<double>(dropped), "event")));
   if (const std::uint64_t dropped = facts.trace.anomalies.count(Anomaly::kDroppedDeviceRecords); dropped > 0)
     reasons.push_back(fmt::format("CUPTI dropped {} of the GPU", counted(static_cast<double>(dropped), "record")));
+  if (const std::uint64_t untimed = facts.trace.anomalies.count(Anomaly::kUnfinishedDeviceWork) +
+                                    facts.trace.anomalies.count(Anomaly::kUnplacedDeviceWork);
+      untimed > 0)
+    reasons.push_back(
+        fmt::format("{} of the GPU had no usable times", counted(static_cast<double>(untimed), "record")));
   if (facts.trace.anomalies.count(Anomaly::kDamagedChunk) > 0) reasons.emplace_back("parts of the file are damaged");
 }
 

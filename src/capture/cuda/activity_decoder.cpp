@@ -103,6 +103,10 @@ bool ActivityDecoder::span_of(std::uint64_t start_ns, std::uint64_t end_ns, std:
     ++unfinished_;
     return false;
   }
+  if (!clock_.can_place()) {
+    ++unplaced_;
+    return false;
+  }
   const std::uint64_t start = clock_.ticks_at(start_ns), end = clock_.ticks_at(end_ns);
   const std::uint64_t launch = launches_.of(correlation);
   if (launch == 0 && launches_.is_before_all(correlation, start)) return false;  // done before anything was recorded

@@ -30,12 +30,14 @@ class ActivityDecoder {
 
   // A new file begins.
   void forget_losses() {
-    unfinished_ = 0;
+    unfinished_ = unplaced_ = 0;
     clock_.forget_quality();
   }
 
   DeviceClock& clock() { return clock_; }
-  std::uint64_t unfinished() const { return unfinished_; }  // records of work that had not ended: they are left out
+  // Records that are left out: of work that had not ended, and of work whose times the clock could not place.
+  std::uint64_t unfinished() const { return unfinished_; }
+  std::uint64_t unplaced() const { return unplaced_; }
 
  private:
   struct Span {
@@ -53,7 +55,7 @@ class ActivityDecoder {
   template <typename Record>
   void decode_transfer(const Record& record, std::string name, telltale_kind kind);
 
-  // When the work began and ended; false, and counted, when it has not, and false for work of a warm-up.
+  // When the work began and ended; false, and counted, when nobody knows, and false for work of a warm-up.
   bool span_of(std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t correlation, Span& span);
   const KernelSites& sites_of(const char* kernel_name);
   telltale_site* site_named(const std::string& name, telltale_kind kind, bool is_in_graph);
@@ -70,7 +72,7 @@ class ActivityDecoder {
   std::unordered_map<std::string, KernelSites> kernels_;  // by the name that CUPTI gives
   std::unordered_map<std::string, telltale_site*> sites_;
   std::unordered_map<std::uint32_t, std::int64_t> allocated_;  // bytes, by device
-  std::uint64_t unfinished_ = 0;
+  std::uint64_t unfinished_ = 0, unplaced_ = 0;
 };
 
 }  // namespace telltale::capture

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -298,23 +299,24 @@ void CuptiAttachment::read_until_stopped() {
     cupti_.ActivityFlushAll(0);
     read_clock();
     decode_full_buffers();
+    if (const Losses now = losses(); now != told_losses_) tell_losses(now);
     held.lock();
   }
 }
 
 void CuptiAttachment::read_clock() {
-  ClockReading best;
+  std::optional<ClockReading> best;
   for (int i = 0; i < kClockTries; ++i) {
     ClockReading reading;
     const std::uint64_t before = telltale_now();
-    if (cupti_.GetTimestamp(&reading.device_ns) != CUPTI_SUCCESS) return;
+    if (cupti_.GetTimestamp(&reading.device_ns) != CUPTI_SUCCESS) continue;
     const std::uint64_t after = telltale_now();
     reading.host_ns = monotonic_ns();
     reading.window_ticks = after - before;
     reading.ticks = before + reading.window_ticks / 2;
-    if (i == 0 || reading.window_ticks < best.window_ticks) best = reading;
+    if (!best || reading.window_ticks < best->window_ticks) best = reading;
   }
-  decoder_.clock().add(best);
+  if (best) decoder_.clock().add(*best);
 }
 
 void CuptiAttachment::decode_full_buffers() {
@@ -348,18 +350,31 @@ void CuptiAttachment::tell_facts(const telltale_cuda_options& options) {
   telltale_metadata("cuda_driver_version", std::to_string(driver_.version).c_str());
   telltale_metadata("cupti_version", std::to_string(cupti_.version).c_str());
   telltale_metadata("cuda_calls", words_for_calls(options.calls));
+  telltale_metadata("cuda_read_ns", std::to_string(std::chrono::nanoseconds(kReadEvery).count()).c_str());
+  tell_losses(losses());
 }
 
 void CuptiAttachment::tell_quality() {
   const DeviceClock::Quality quality = decoder_.clock().quality();
   char json[256];
-  std::snprintf(json, sizeof json,
-                R"({"samples": %llu, "drift_ppm": %.3f, "residual_ns": %lld, "shifted_ns": %lld, "unfinished": %llu})",
+  std::snprintf(json, sizeof json, R"({"samples": %llu, "drift_ppm": %.3f, "residual_ns": %lld, "shifted_ns": %lld})",
                 static_cast<unsigned long long>(quality.readings), quality.drift_ppm,
-                static_cast<long long>(quality.residual_ns), static_cast<long long>(quality.shifted_ns),
-                static_cast<unsigned long long>(decoder_.unfinished()));
+                static_cast<long long>(quality.residual_ns), static_cast<long long>(quality.shifted_ns));
   telltale_metadata("device_clock", json);
-  telltale_metadata("cupti_dropped_records", std::to_string(dropped_).c_str());
+  tell_losses(losses());
+}
+
+CuptiAttachment::Losses CuptiAttachment::losses() const {
+  return {.dropped = dropped_, .unfinished = decoder_.unfinished(), .unplaced = decoder_.unplaced()};
+}
+
+void CuptiAttachment::tell_losses(const Losses& now) {
+  char json[128];
+  std::snprintf(json, sizeof json, R"({"unfinished": %llu, "unplaced": %llu})",
+                static_cast<unsigned long long>(now.unfinished), static_cast<unsigned long long>(now.unplaced));
+  telltale_metadata("lost_device_records", json);
+  telltale_metadata("cupti_dropped_records", std::to_string(now.dropped).c_str());
+  told_losses_ = now;
 }
 
 }  // namespace telltale::capture

@@ -35,6 +35,11 @@ class CuptiAttachment {
   void detach();
 
  private:
+  struct Losses {
+    std::uint64_t dropped = 0, unfinished = 0, unplaced = 0;
+    bool operator==(const Losses&) const = default;
+  };
+
   static void on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
   static void on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
   static void on_buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
@@ -55,6 +60,9 @@ class CuptiAttachment {
   bool wait_for_device();  // false when it was waited for in vain
   void tell_facts(const telltale_cuda_options& options);
   void tell_quality();
+  // Also while it goes on: of a process that is killed, the last that was told is what the file says.
+  Losses losses() const;
+  void tell_losses(const Losses& now);
 
   const CudaDriver driver_;
   const Cupti cupti_;
@@ -71,6 +79,7 @@ class CuptiAttachment {
   bool is_subscribed_ = false;
   std::atomic<bool> is_recording_ = false;
   std::uint64_t dropped_ = 0;
+  Losses told_losses_;
   std::uint64_t uncounted_drops_ = 0;
 
   std::mutex reader_mutex_;

@@ -6,7 +6,6 @@
 namespace telltale::capture {
 namespace {
 
-constexpr double kGuessedTicksPerNs = 1;  // until there are two readings
 constexpr double kMostShiftNs = 100'000;
 
 double slope(const ClockReading& from, const ClockReading& to) {
@@ -42,15 +41,13 @@ void DeviceClock::add(const ClockReading& reading) {
   last_ = reading;
   readings_.push_back(reading);
   if (readings_.size() > kKept) readings_.pop_front();
+  // The longest distance at hand has the smallest error.
+  if (readings_.size() >= 2) known_ticks_per_ns_ = slope(readings_.front(), readings_.back());
 }
 
-double DeviceClock::ticks_per_ns() const {
-  // The longest distance at hand has the smallest error.
-  return readings_.size() < 2 ? kGuessedTicksPerNs : slope(readings_.front(), readings_.back());
-}
+double DeviceClock::ticks_per_ns() const { return known_ticks_per_ns_ > 0 ? known_ticks_per_ns_ : 1; }
 
 std::uint64_t DeviceClock::ticks_at(std::uint64_t device_ns) const {
-  if (readings_.empty()) return 0;
   const auto after =
       std::upper_bound(readings_.begin(), readings_.end(), device_ns,
                        [](std::uint64_t time, const ClockReading& reading) { return time < reading.device_ns; });

@@ -24,7 +24,9 @@ class DeviceClock {
   // In the order in which they were taken.
   void add(const ClockReading& reading);
 
-  // 0 before the first reading.
+  // Whether there have been readings enough to place anything.
+  bool can_place() const { return readings_.size() >= 2 || (!readings_.empty() && known_ticks_per_ns_ > 0); }
+  // Only where it can.
   std::uint64_t ticks_at(std::uint64_t device_ns) const;
 
   // Work that seems to start before its launch shows by how much the clocks differ: all later work starts so much
@@ -49,6 +51,7 @@ class DeviceClock {
   std::deque<ClockReading> readings_;  // the newest
   ClockReading first_, last_;          // since CUPTI was attached
   std::uint64_t count_ = 0;
+  double known_ticks_per_ns_ = 0;  // of earlier readings
   double residual_ticks_ = 0;
   std::uint64_t shift_ticks_ = 0;
   std::uint64_t most_shifted_ticks_ = 0;

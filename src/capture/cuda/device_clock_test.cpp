@@ -89,6 +89,25 @@ TEST(DeviceClock, StartsNoWorkBeforeItsLaunch) {
   EXPECT_EQ(clock.quality().shifted_ns, 3'000);
 }
 
+TEST(DeviceClock, PlacesNothingBeforeItKnowsHowFastItRuns) {
+  DeviceClock clock;
+  Clocks clocks;
+  EXPECT_FALSE(clock.can_place());
+  clock.add(clocks.reading());
+  EXPECT_FALSE(clock.can_place());
+  clocks.host_ns += 100'000'000;
+  clock.add(clocks.reading());
+  EXPECT_TRUE(clock.can_place());
+  clock.begin_anew();
+  EXPECT_FALSE(clock.can_place());
+  clocks.host_ns += 100'000'000;
+  clock.add(clocks.reading());
+  EXPECT_TRUE(clock.can_place());  // as fast as before
+  const std::uint64_t now = clocks.reading().device_ns;
+  clocks.host_ns += 50'000'000;
+  expect_near(clock.ticks_at(now + 50'000'000), clocks.ticks(), 2);
+}
+
 TEST(DeviceClock, ForgetsWhatAClockSaidBeforeItWasSetBack) {
   DeviceClock clock;
   Clocks clocks;

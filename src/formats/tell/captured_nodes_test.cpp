@@ -150,6 +150,25 @@ TEST_F(CapturedNodes, and_dropped_records_of_the_device_are_lost) {
   EXPECT_EQ(severity_of(Anomaly::kDroppedDeviceRecords), Severity::kLost);
 }
 
+TEST_F(CapturedNodes, and_what_the_recorder_had_to_leave_out_is_lost) {
+  sketch_.session({{"meta:lost_device_records", R"({"unfinished": 2, "unplaced": 3})"}});
+  replay(11, 12);
+  const Trace trace = this->trace();
+  EXPECT_EQ(trace.anomalies.count(Anomaly::kUnfinishedDeviceWork), 2u);
+  EXPECT_EQ(trace.anomalies.count(Anomaly::kUnplacedDeviceWork), 3u);
+  EXPECT_EQ(trace.anomalies.count(Severity::kLost), 5u);
+}
+
+TEST_F(CapturedNodes, and_no_losses_are_read_out_of_nonsense) {
+  for (const char* text : {"", "{", "[2]", R"({"unfinished": -2})", R"({"unfinished": "2"})", R"({"unfinished": 0})"}) {
+    TellSketch sketch = simple_recording();
+    sketch.session({{"meta:lost_device_records", text}});
+    const auto trace = read_bytes(sketch.end(20'000).bytes());
+    ASSERT_TRUE(trace) << text;
+    EXPECT_EQ(trace->anomalies.total(), 0u) << text;
+  }
+}
+
 TEST_F(CapturedNodes, and_work_before_its_launch_is_noted_where_the_clocks_do_not_explain_it) {
   sketch_.session({{"meta:cupti_dropped_records", "0"},
                    {"meta:device_clock", R"({"samples": 8, "drift_ppm": 0.5, "residual_ns": 300, "shifted_ns": 0})"}});

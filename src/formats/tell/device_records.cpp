@@ -1,16 +1,37 @@
 #include "formats/tell/device_records.h"
 
-#include <fmt/format.h>
+#include <array>
+#include <nlohmann/json.hpp>
 
 #include "trace/device_clock.h"
 #include "trace/recording_facts.h"
 
 namespace telltale::tell {
+namespace {
+
+struct NamedLoss {
+  const char* name;
+  Anomaly anomaly;
+};
+constexpr std::array kLosses = {NamedLoss{"unfinished", Anomaly::kUnfinishedDeviceWork},
+                                NamedLoss{"unplaced", Anomaly::kUnplacedDeviceWork}};
+
+void note_losses(std::string_view json, Anomalies& anomalies) {
+  const auto losses = nlohmann::json::parse(json, nullptr, false);
+  if (!losses.is_object()) return;
+  for (const NamedLoss& loss : kLosses)
+    if (const auto count = losses.find(loss.name); count != losses.end() && count->is_number_unsigned())
+      if (const auto times = count->get<std::uint64_t>(); times > 0) anomalies.add_many(loss.anomaly, times, 0, {});
+}
+
+}  // namespace
 
 void note_quality_of_device_records(Trace& trace) {
   const std::string* const dropped = trace.metadata_named("cupti_dropped_records");
   if (const auto count = dropped == nullptr ? std::nullopt : integer_in(*dropped); count && *count > 0)
     trace.anomalies.add_many(Anomaly::kDroppedDeviceRecords, static_cast<std::uint64_t>(*count), 0, {});
+  if (const std::string* const losses = trace.metadata_named("lost_device_records"))
+    note_losses(*losses, trace.anomalies);
 
   const std::optional<DeviceClock> clock = device_clock(trace);
   if (!clock) return;

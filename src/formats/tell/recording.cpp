@@ -193,7 +193,8 @@ class Reading {
         Anomaly::kUnfinishedRecording, scan_.was_cut ? scan_.cut_offset : trace.text_bytes,
         ended_by != nullptr
             ? fmt::format("It was ended by {}; it reaches {}", *ended_by, format_time(covered))
-            : unfinished_text(covered, definitions_.session_number("flush_ns"), recording_tracks_.size()));
+            : unfinished_text(covered, definitions_.session_number("flush_ns"),
+                              definitions_.session_number("meta:cuda_read_ns"), recording_tracks_.size()));
   }
 
   void note_damage(std::uint64_t chunks, std::uint64_t offset) {

@@ -336,6 +336,14 @@ TEST(Recording, without_an_end_says_how_far_it_reaches_and_what_may_be_lost) {
   EXPECT_EQ(trace.anomalies.total(), 1u);
 }
 
+TEST(Recording, of_a_gpu_without_an_end_also_says_what_of_the_gpu_may_be_lost) {
+  TellSketch sketch = simple_recording();
+  sketch.session({{"meta:cuda_read_ns", "200000000"}});
+  sketch.thread(1, 1, "a").records(RecordsSketch(1).span(sketch.site("work"), 1'000'000, 1'500'000'000));
+  EXPECT_EQ(example_of(trace_of(sketch), Anomaly::kUnfinishedRecording),
+            "It reaches 1.50 s; at most the next 25.0 ms are lost, and 200 ms of the GPU");
+}
+
 TEST(Recording, counts_how_far_it_reaches_from_its_first_event_even_without_a_wall_clock) {
   TellSketch sketch;
   sketch.session({{"clock", "monotonic"}, {"flush_ns", "100000000"}});

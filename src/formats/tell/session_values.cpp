@@ -81,8 +81,11 @@ LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& 
   return summary;
 }
 
-std::string unfinished_text(Nanoseconds reach, Nanoseconds flush, std::size_t threads) {
+std::string unfinished_text(Nanoseconds reach, Nanoseconds flush, Nanoseconds device_flush, std::size_t threads) {
   if (threads == 0) return "It holds no events yet";
+  if (device_flush > 0)
+    return fmt::format("It reaches {}; at most the next {} are lost, and {} of the GPU", format_time(reach),
+                       format_time(flush), format_time(device_flush));
   const std::string of_threads = threads == 1 ? "its thread" : fmt::format("each of {} threads", threads);
   return fmt::format("It reaches {}; at most the next {} of {} are lost", format_time(reach), format_time(flush),
                      of_threads);

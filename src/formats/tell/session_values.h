@@ -26,7 +26,8 @@ struct LossSummary {
 // Without what left the window of a flight recorder, which is no loss.
 LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& losses);
 
-// "It reaches 12.3 s; at most the next 25.0 ms of each of 4 threads are lost"
-std::string unfinished_text(Nanoseconds reach, Nanoseconds flush, std::size_t threads);
+// "It reaches 12.3 s; at most the next 25.0 ms of each of 4 threads are lost". Where the work of a device is taken over
+// every `device_flush`: "It reaches 12.3 s; at most the next 25.0 ms are lost, and 200 ms of the GPU".
+std::string unfinished_text(Nanoseconds reach, Nanoseconds flush, Nanoseconds device_flush, std::size_t threads);
 
 }  // namespace telltale::tell

@@ -20,7 +20,10 @@ namespace {
 struct State {
   std::mutex mutex;
   std::map<std::string, int> calls;
-  std::map<std::string, std::pair<int, int>> failures;  // code, and from which call on
+  struct Failure {
+    int code = 0, first = 0, last = 0;
+  };
+  std::map<std::string, Failure> failures;
   std::set<void*> destroyed;
   std::function<void(CUcontext)> on_synchronize;
 };
@@ -38,12 +41,14 @@ int entered(const std::string& function) {
   const std::lock_guard held(state().mutex);
   const int count = ++state().calls[function];
   const auto failure = state().failures.find(function);
-  return failure != state().failures.end() && count >= failure->second.second ? failure->second.first : 0;
+  if (failure == state().failures.end()) return 0;
+  const auto& [code, first, last] = failure->second;
+  return count >= first && count <= last ? code : 0;
 }
 
-void fail(const std::string& function, int code, int from) {
+void fail(const std::string& function, int code, int from, int last) {
   const std::lock_guard held(state().mutex);
-  state().failures[function] = {code, from};
+  state().failures[function] = {code, from, last};
 }
 
 int calls_of(const std::string& function) {

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 
 namespace fake {
@@ -22,8 +23,9 @@ void reset();
 
 // ---- Errors ----
 
-// From its `from`th call since reset() on, the function returns this code. "cuptiSubscribe", "cuCtxSynchronize", …
-void fail(const std::string& function, int code, int from = 1);
+// From its `from`th call since reset() on, until the `last`, the function returns this code. "cuptiSubscribe",
+// "cuCtxSynchronize", …
+void fail(const std::string& function, int code, int from = 1, int last = std::numeric_limits<int>::max());
 int calls_of(const std::string& function);
 // Somebody else has subscribed.
 void subscribe_another();
