@@ -105,6 +105,61 @@ TEST_F(CudaGraphs, are_known_in_later_recordings) {
   }
 }
 
+TEST_F(CudaGraphs, that_are_destroyed_before_their_records_come_still_have_their_origins) {
+  start_session();
+  start();
+  capture();
+  for (int i = 1; i <= 3; ++i) fake::destroy_node(fake::graph(1), fake::node(i));
+  fake::set_late(true);
+  replay();
+  for (int i = 1; i <= 3; ++i) fake::destroy_node(fake::graph(2), fake::node(10 + i));
+  stop();
+  const Trace trace = stop_and_read();
+  for (int i = 1; i <= 3; ++i) {
+    const auto kernels = events_named(trace, kernel_of(i));
+    ASSERT_EQ(kernels.size(), 1u);
+    ASSERT_NE(trace.graph_origins.find(kernels[0]), nullptr);
+    EXPECT_EQ(number_around(trace, trace.graph_origins.find(kernels[0])->captured_in), i);
+  }
+}
+
+// A program that captures anew for each shape.
+TEST_F(CudaGraphs, make_room_for_others_when_they_are_destroyed_and_are_counted_where_there_is_none) {
+  constexpr int kEach = 60'000, kNoRoomFrom = 1 << 18;
+  telltale_cuda_options options = cuda_options();
+  options.stacks = stack_of_caller;
+  start_session();
+  start(options);
+  const auto capture_and_clone = [](int first) {
+    for (int i = first; i < first + kEach; ++i) fake::create_node(fake::graph(1), fake::node(i));
+    for (int i = first; i < first + kEach; ++i) fake::clone_node(fake::graph(2), fake::node(kEach + i), fake::node(i));
+    for (int i = first; i < first + kEach; ++i) fake::destroy_node(fake::graph(1), fake::node(i));
+  };
+  int first = 1000;
+  for (int time = 0; time < 8; ++time, first += 2 * kEach) {
+    capture_and_clone(first);
+    if (time < 7)
+      for (int i = first; i < first + kEach; ++i) fake::destroy_node(fake::graph(2), fake::node(kEach + i));
+  }
+  replay(first - kEach);
+  stop();
+  Trace trace = stop_and_read();
+  EXPECT_EQ(trace.graph_origins.size(), 3u);
+  EXPECT_EQ(trace.anomalies.count(Anomaly::kUnnotedGraphNode), 0u);
+
+  start_session();
+  start(options);
+  const int known = 2 * kEach;
+  for (int i = 0; i < kNoRoomFrom - known + 10; ++i) fake::create_node(fake::graph(3), fake::node(first + i));
+  stop();
+  trace = stop_and_read();
+  EXPECT_GE(trace.anomalies.count(Anomaly::kUnnotedGraphNode), 10u);
+  EXPECT_LT(trace.anomalies.count(Anomaly::kUnnotedGraphNode), 100u);  // some are known of other tests
+  start();
+  for (int i = 0; i < kNoRoomFrom - known; ++i) fake::destroy_node(fake::graph(3), fake::node(first + i));
+  stop();
+}
+
 TEST_F(CudaGraphs, that_nobody_saw_replay_without_an_origin) {
   start_session();
   start();

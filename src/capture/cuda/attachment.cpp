@@ -43,6 +43,7 @@ constexpr std::array kActivities = std::to_array<Wanted>({
 });
 
 constexpr std::array kGraphCallbacks = {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+                                        CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
                                         CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING};
 
 // The program's signals are not for threads that are made while it lives.
@@ -253,7 +254,9 @@ void CuptiAttachment::on_resource(CUpti_CallbackId id, const CUpti_ResourceData&
   if (cupti_.GetGraphNodeId(made.node, &node) != CUPTI_SUCCESS) return;
   if (made.graph != nullptr) cupti_.GetGraphId(made.graph, &graph);
   try {
-    if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
+    if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING)
+      graphs_.destroyed(node);
+    else if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
       graphs_.created(graph, node, is_recording_ && !calls_.clones_graph());
     else if (cupti_.GetGraphNodeId(made.originalNode, &original) == CUPTI_SUCCESS)
       graphs_.cloned(graph, node, original);
@@ -365,13 +368,17 @@ void CuptiAttachment::tell_quality() {
 }
 
 CuptiAttachment::Losses CuptiAttachment::losses() const {
-  return {.dropped = dropped_, .unfinished = decoder_.unfinished(), .unplaced = decoder_.unplaced()};
+  return {.dropped = dropped_,
+          .unfinished = decoder_.unfinished(),
+          .unplaced = decoder_.unplaced(),
+          .graph_nodes = graphs_.left_out()};
 }
 
 void CuptiAttachment::tell_losses(const Losses& now) {
   char json[128];
-  std::snprintf(json, sizeof json, R"({"unfinished": %llu, "unplaced": %llu})",
-                static_cast<unsigned long long>(now.unfinished), static_cast<unsigned long long>(now.unplaced));
+  std::snprintf(json, sizeof json, R"({"unfinished": %llu, "unplaced": %llu, "graph_nodes": %llu})",
+                static_cast<unsigned long long>(now.unfinished), static_cast<unsigned long long>(now.unplaced),
+                static_cast<unsigned long long>(now.graph_nodes));
   telltale_metadata("lost_device_records", json);
   telltale_metadata("cupti_dropped_records", std::to_string(now.dropped).c_str());
   told_losses_ = now;

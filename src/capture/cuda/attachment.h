@@ -36,7 +36,7 @@ class CuptiAttachment {
 
  private:
   struct Losses {
-    std::uint64_t dropped = 0, unfinished = 0, unplaced = 0;
+    std::uint64_t dropped = 0, unfinished = 0, unplaced = 0, graph_nodes = 0;
     bool operator==(const Losses&) const = default;
   };
 

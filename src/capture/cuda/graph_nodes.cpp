@@ -21,15 +21,56 @@ void GraphNodes::created(std::uint32_t graph, std::uint64_t node, bool tells_now
   std::uint32_t stack = 0, kept = 0;
   if (stacks_ != nullptr && stacks_(1, &stack, &kept) == 0) stack = 0;
   const std::lock_guard held(mutex_);
-  if (nodes_.size() >= kMost && !nodes_.contains(node)) return;
-  Node& noted = nodes_[node] = {.graph = graph, .stack = stack};
-  if (tells_now) tell(node, noted);
+  Node* const noted = note(node, {.graph = graph, .stack = stack});
+  if (noted != nullptr && tells_now) tell(node, *noted);
 }
 
 void GraphNodes::cloned(std::uint32_t graph, std::uint64_t node, std::uint64_t original) {
   const std::lock_guard held(mutex_);
-  if (nodes_.size() >= kMost && !nodes_.contains(node)) return;
-  nodes_[node] = {.graph = graph, .original = original};
+  if (note(node, {.graph = graph, .original = original}) == nullptr) return;
+  if (const auto found = nodes_.find(original); found != nodes_.end()) ++found->second.clones;
+}
+
+GraphNodes::Node* GraphNodes::note(std::uint64_t number, const Node& node) {
+  if (nodes_.size() >= kMost) forget_destroyed(0);
+  auto found = nodes_.find(number);
+  if (found == nodes_.end()) {
+    if (nodes_.size() >= kMost) {
+      left_out_.fetch_add(1, std::memory_order_relaxed);
+      return nullptr;
+    }
+    found = nodes_.try_emplace(number).first;
+  }
+  const std::uint32_t clones = found->second.clones;
+  found->second = node;
+  found->second.clones = clones;
+  return &found->second;
+}
+
+void GraphNodes::destroyed(std::uint64_t node) {
+  const std::lock_guard held(mutex_);
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end() || found->second.is_destroyed) return;
+  destroyed_.push_back(node);
+  found->second.is_destroyed = true;
+  forget_destroyed(kMostDestroyed);
+}
+
+void GraphNodes::forget_destroyed(std::size_t most_left) {
+  for (; destroyed_.size() > most_left; destroyed_.pop_front()) {
+    const auto found = nodes_.find(destroyed_.front());
+    if (found != nodes_.end() && found->second.is_destroyed && found->second.clones == 0) forget(destroyed_.front());
+  }
+}
+
+void GraphNodes::forget(std::uint64_t number) {
+  for (auto found = nodes_.find(number); found != nodes_.end();) {
+    const std::uint64_t original = found->second.original;
+    nodes_.erase(found);
+    found = nodes_.find(original);
+    // What was destroyed before its clones goes with the last of them.
+    if (found == nodes_.end() || --found->second.clones > 0 || !found->second.is_destroyed) return;
+  }
 }
 
 void GraphNodes::used(std::uint64_t node) {

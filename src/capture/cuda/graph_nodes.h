@@ -2,7 +2,9 @@
 // who made the node is seen once, at capture.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -21,25 +23,38 @@ class GraphNodes {
   // on the thread.
   void created(std::uint32_t graph, std::uint64_t node, bool tells_now);
   void cloned(std::uint32_t graph, std::uint64_t node, std::uint64_t original);
+  // It is kept for a while: records of what it did are still to come, and what was cloned from it lives on.
+  void destroyed(std::uint64_t node);
 
   // Device work of that node is in the recording: tells of it and of what it was cloned from, where that has not been
   // done.
   void used(std::uint64_t node);
 
+  // How many there was no room for: nobody will know where they come from.
+  std::uint64_t left_out() const { return left_out_.load(std::memory_order_relaxed); }
+
  private:
-  // A graph of a large model has some ten thousand; of more, no origin is known.
+  // A graph of a large model has some ten thousand; with all that is known of so many, 24 MiB.
   static constexpr std::size_t kMost = std::size_t{1} << 18;
+  static constexpr std::size_t kMostDestroyed = std::size_t{1} << 14;
   struct Node {
     std::uint32_t graph = 0;
     std::uint32_t stack = 0;  // the number of its text
     std::uint64_t original = 0;
     std::uint32_t told_in = 0;
+    std::uint32_t clones = 0;  // that are still known
+    bool is_destroyed = false;
   };
 
+  Node* note(std::uint64_t number, const Node& node);  // null, and counted, when there is no room
+  void forget_destroyed(std::size_t most_left);
+  void forget(std::uint64_t number);
   void tell(std::uint64_t number, Node& node);
 
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, Node> nodes_;
+  std::deque<std::uint64_t> destroyed_;  // the oldest first
+  std::atomic<std::uint64_t> left_out_ = 0;
   std::uint32_t recording_ = 1;
   telltale_stack_source stacks_ = nullptr;
 };

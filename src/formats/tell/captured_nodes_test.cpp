@@ -151,12 +151,13 @@ TEST_F(CapturedNodes, and_dropped_records_of_the_device_are_lost) {
 }
 
 TEST_F(CapturedNodes, and_what_the_recorder_had_to_leave_out_is_lost) {
-  sketch_.session({{"meta:lost_device_records", R"({"unfinished": 2, "unplaced": 3})"}});
+  sketch_.session({{"meta:lost_device_records", R"({"unfinished": 2, "unplaced": 3, "graph_nodes": 4})"}});
   replay(11, 12);
   const Trace trace = this->trace();
   EXPECT_EQ(trace.anomalies.count(Anomaly::kUnfinishedDeviceWork), 2u);
   EXPECT_EQ(trace.anomalies.count(Anomaly::kUnplacedDeviceWork), 3u);
-  EXPECT_EQ(trace.anomalies.count(Severity::kLost), 5u);
+  EXPECT_EQ(trace.anomalies.count(Anomaly::kUnnotedGraphNode), 4u);
+  EXPECT_EQ(trace.anomalies.count(Severity::kLost), 9u);
 }
 
 TEST_F(CapturedNodes, and_no_losses_are_read_out_of_nonsense) {

@@ -14,7 +14,8 @@ struct NamedLoss {
   Anomaly anomaly;
 };
 constexpr std::array kLosses = {NamedLoss{"unfinished", Anomaly::kUnfinishedDeviceWork},
-                                NamedLoss{"unplaced", Anomaly::kUnplacedDeviceWork}};
+                                NamedLoss{"unplaced", Anomaly::kUnplacedDeviceWork},
+                                NamedLoss{"graph_nodes", Anomaly::kUnnotedGraphNode}};
 
 void note_losses(std::string_view json, Anomalies& anomalies) {
   const auto losses = nlohmann::json::parse(json, nullptr, false);

@@ -193,6 +193,10 @@ void clone_node(CUgraph graph, CUgraphNode node, CUgraphNode original) {
   tell_of_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, graph, node, original);
 }
 
+void destroy_node(CUgraph graph, CUgraphNode node) {
+  tell_of_node(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING, graph, node, nullptr);
+}
+
 void set_clock(std::int64_t ahead_ns, double drift_ppm) {
   const std::lock_guard held(state().mutex);
   state().ahead_ns = ahead_ns;

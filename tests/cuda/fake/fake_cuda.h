@@ -56,6 +56,7 @@ CUgraph graph(int number);
 CUgraphNode node(int number);  // whose id is that number
 void create_node(CUgraph graph, CUgraphNode node);
 void clone_node(CUgraph graph, CUgraphNode node, CUgraphNode original);
+void destroy_node(CUgraph graph, CUgraphNode node);  // as destroying its graph, or what is made of it, does
 
 // ---- What the device does ----
 
