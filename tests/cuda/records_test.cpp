@@ -120,7 +120,7 @@ TEST_F(CudaRecords, kernels_tell_how_they_were_launched) {
   EXPECT_EQ(trace.devices.at(0).name, "Fake \"GPU\"");
 }
 
-TEST_F(CudaRecords, copies_fills_and_memory_have_their_bytes) {
+TEST_F(CudaRecords, copies_and_fills_have_their_bytes) {
   start_session();
   start();
   const fake::Correlation copied = fake::call_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, fake::context(1));
@@ -141,17 +141,6 @@ TEST_F(CudaRecords, copies_fills_and_memory_have_their_bytes) {
   fill.start = fake::device_time();
   fill.end = fill.start + 100;
   fake::add(fill);
-  CUpti_ActivityMemory3 memory = {};
-  memory.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
-  memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
-  memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
-  for (const std::uint64_t bytes : {1000, 500}) {
-    memory.bytes = bytes;
-    fake::add(memory);
-  }
-  memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
-  memory.bytes = 1000;
-  fake::add(memory);
   stop();
   const Trace trace = stop_and_read();
   const auto copies = events_named(trace, "Memcpy HtoD (Pinned -> Device)");
@@ -161,7 +150,83 @@ TEST_F(CudaRecords, copies_fills_and_memory_have_their_bytes) {
   const auto fills = events_named(trace, "Memset (Device)");
   ASSERT_EQ(fills.size(), 1u);
   EXPECT_EQ(trace.copies.find(fills[0])->bytes, 77);
-  EXPECT_EQ(trace.counters.value, (std::vector<double>{1000, 1500, 500}));
+}
+
+TEST_F(CudaRecords, copies_between_devices_stand_on_the_device_that_made_them) {
+  start_session();
+  start();
+  CUpti_ActivityMemcpyPtoP4 copy = {};
+  copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
+  copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+  copy.srcKind = copy.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  copy.bytes = 4096;
+  copy.deviceId = copy.srcDeviceId = 1;
+  copy.streamId = 13;
+  copy.correlationId = fake::call_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, fake::context(1));
+  copy.start = fake::device_time();
+  copy.end = copy.start + 900;
+  fake::add(copy);
+  stop();
+  const Trace trace = stop_and_read();
+  const auto copies = events_named(trace, "Memcpy PtoP (Device -> Device)");
+  ASSERT_EQ(copies.size(), 1u);
+  EXPECT_EQ(trace.events.kind[copies[0]], Kind::kMemcpy);
+  EXPECT_EQ(trace.copies.find(copies[0])->bytes, 4096);
+  EXPECT_EQ(trace.tracks[trace.events.track[copies[0]]].device, 1);
+  EXPECT_EQ(trace.tracks[trace.events.track[copies[0]]].native_id, 13);
+  EXPECT_EQ(trace.name(trace.launch_of(copies[0])), "cudaMemcpyAsync");
+}
+
+// Long before they are decoded.
+TEST_F(CudaRecords, memory_pools_and_overhead_stand_where_they_happened) {
+  static telltale_site after_site = {"after", "", "", "", nullptr, 0, 0, TELLTALE_KIND_SCOPE, 0};
+  start_session();
+  start();
+  run_op(0);
+  CUpti_ActivityMemoryPool2 pool = {};
+  pool.kind = CUPTI_ACTIVITY_KIND_MEMORY_POOL;
+  pool.memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED;
+  pool.size = 1 << 20;
+  pool.timestamp = fake::device_time();
+  fake::add(pool);
+  CUpti_ActivityOverhead overhead = {};
+  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH;
+  overhead.start = fake::device_time();
+  overhead.end = overhead.start + 3000;
+  fake::add(overhead);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  telltale_instant(&after_site, nullptr);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  stop();
+  const Trace trace = stop_and_read();
+  const auto launch = events_named(trace, "cuLaunchKernel"), after = events_named(trace, "after");
+  ASSERT_EQ(launch.size(), 1u);
+  ASSERT_EQ(after.size(), 1u);
+  for (const char* name : {"Memory pool trimmed", "Buffer Flush"}) {
+    const auto found = events_named(trace, name);
+    ASSERT_EQ(found.size(), 1u) << name;
+    EXPECT_GE(trace.events.start[found[0]], trace.events.start[launch[0]]) << name;
+    EXPECT_LT(trace.events.start[found[0]], trace.events.start[after[0]]) << name;
+  }
+  EXPECT_EQ(integer_of(trace, events_named(trace, "Memory pool trimmed")[0], "pool bytes"), 1 << 20);
+  EXPECT_EQ(trace.events.kind[events_named(trace, "Buffer Flush")[0]], Kind::kOverhead);
+}
+
+TEST_F(CudaRecords, of_allocations_are_not_asked_for) {
+  start_session();
+  start();
+  CUpti_ActivityMemory3 memory = {};
+  memory.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+  memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+  memory.bytes = 1000;
+  fake::add(memory);
+  fake::call_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, fake::context(1));
+  stop();
+  const Trace trace = stop_and_read();
+  EXPECT_EQ(trace.counters.size(), 0u);
+  EXPECT_EQ(count_of(trace, "cudaMalloc"), 1u);
 }
 
 TEST_F(CudaRecords, work_that_had_not_ended_is_left_out_and_counted) {

@@ -25,6 +25,7 @@ constexpr telltale_field kKernelFields[] = {{"context", kInteger, 0},       {"re
                                             {"graph id", kInteger, 0},      {"graph node id", kInteger, 0}};
 constexpr telltale_field kTransferFields[] = {
     {"context", kInteger, 0}, {"bytes", kInteger, 0}, {"graph id", kInteger, 0}, {"graph node id", kInteger, 0}};
+constexpr telltale_field kPoolFields[] = {{"device", kInteger, 0}, {"pool bytes", kInteger, 0}};
 constexpr std::uint32_t kGraphFields = 2;
 
 struct Fields {
@@ -40,6 +41,8 @@ Fields fields_of(telltale_kind kind, bool is_in_graph) {
     case TELLTALE_KIND_MEMCPY:
     case TELLTALE_KIND_MEMSET:
       return {kTransferFields, static_cast<std::uint32_t>(std::size(kTransferFields)) - left_out};
+    case TELLTALE_KIND_OTHER:
+      return {kPoolFields, static_cast<std::uint32_t>(std::size(kPoolFields))};
     default:
       return {};
   }
@@ -89,8 +92,6 @@ void ActivityDecoder::decode(const CUpti_Activity& record) {
     }
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return decode_overhead(as<CUpti_ActivityOverhead>(record));
-    case CUPTI_ACTIVITY_KIND_MEMORY2:
-      return decode_allocation(as<CUpti_ActivityMemory3>(record));
     case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
       return decode_pool(as<CUpti_ActivityMemoryPool2>(record));
     default:
@@ -167,19 +168,14 @@ void ActivityDecoder::decode_overhead(const CUpti_ActivityOverhead& overhead) {
                    span.start, span.end, 0, nullptr);
 }
 
-void ActivityDecoder::decode_allocation(const CUpti_ActivityMemory3& memory) {
-  if (memory.memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE && memory.memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_MANAGED)
-    return;
-  std::int64_t& allocated = allocated_[memory.deviceId];
-  const auto bytes = static_cast<std::int64_t>(memory.bytes);
-  allocated += memory.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION ? bytes : -bytes;
-  telltale_counter(counter_named("CUDA memory of GPU " + std::to_string(memory.deviceId)),
-                   static_cast<double>(allocated));
-}
-
 void ActivityDecoder::decode_pool(const CUpti_ActivityMemoryPool2& pool) {
-  telltale_counter(counter_named("CUDA memory pool of GPU " + std::to_string(pool.deviceId)),
-                   static_cast<double>(pool.size));
+  Span span;
+  if (!span_of(pool.timestamp, pool.timestamp, 0, span)) return;
+  const std::array values = {integer(pool.deviceId), integer(static_cast<std::int64_t>(pool.size))};
+  static_assert(values.size() == std::size(kPoolFields));
+  telltale_span_at(tracks_.memory_pools(),
+                   site_named(pool_name(pool.memoryPoolOperationType), TELLTALE_KIND_OTHER, false), span.start,
+                   span.end, 0, values.data());
 }
 
 const ActivityDecoder::KernelSites& ActivityDecoder::sites_of(const char* name) {
@@ -203,10 +199,6 @@ telltale_site* ActivityDecoder::site_named(const std::string& name, telltale_kin
     known = telltale_make_site(&description);
   }
   return known;
-}
-
-telltale_site* ActivityDecoder::counter_named(const std::string& name) {
-  return site_named(name, TELLTALE_KIND_OTHER, false);
 }
 
 const MultiprocessorLimits& ActivityDecoder::limits_of(std::uint32_t device) {

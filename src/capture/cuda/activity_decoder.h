@@ -50,7 +50,6 @@ class ActivityDecoder {
 
   void decode_kernel(const CUpti_ActivityKernel9& kernel);
   void decode_overhead(const CUpti_ActivityOverhead& overhead);
-  void decode_allocation(const CUpti_ActivityMemory3& memory);
   void decode_pool(const CUpti_ActivityMemoryPool2& pool);
   template <typename Record>
   void decode_transfer(const Record& record, std::string name, telltale_kind kind);
@@ -59,7 +58,6 @@ class ActivityDecoder {
   bool span_of(std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t correlation, Span& span);
   const KernelSites& sites_of(const char* kernel_name);
   telltale_site* site_named(const std::string& name, telltale_kind kind, bool is_in_graph);
-  telltale_site* counter_named(const std::string& name);
   const MultiprocessorLimits& limits_of(std::uint32_t device);
 
   const CudaDriver& driver_;
@@ -71,7 +69,6 @@ class ActivityDecoder {
   std::vector<DeviceFacts> devices_;
   std::unordered_map<std::string, KernelSites> kernels_;  // by the name that CUPTI gives
   std::unordered_map<std::string, telltale_site*> sites_;
-  std::unordered_map<std::uint32_t, std::int64_t> allocated_;  // bytes, by device
   std::uint64_t unfinished_ = 0, unplaced_ = 0;
 };
 

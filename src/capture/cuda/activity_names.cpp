@@ -73,6 +73,19 @@ std::string copy_name(std::uint8_t copy_kind, std::uint8_t source, std::uint8_t 
 
 std::string fill_name(std::uint16_t memory) { return std::string("Memset (") + memory_kind(memory) + ")"; }
 
+const char* pool_name(CUpti_ActivityMemoryPoolOperationType operation) {
+  switch (operation) {
+    case CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED:
+      return "Memory pool created";
+    case CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_DESTROYED:
+      return "Memory pool destroyed";
+    case CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED:
+      return "Memory pool trimmed";
+    default:
+      return "Memory pool";
+  }
+}
+
 const char* overhead_name(CUpti_ActivityOverheadKind kind) {
   switch (static_cast<std::uint32_t>(kind)) {
     case 1:

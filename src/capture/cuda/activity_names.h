@@ -14,5 +14,6 @@ std::string copy_name(std::uint8_t copy_kind, std::uint8_t source,
                       std::uint8_t target);   // Memcpy HtoD (Pinned -> Device)
 std::string fill_name(std::uint16_t memory);  // Memset (Device)
 const char* overhead_name(CUpti_ActivityOverheadKind kind);
+const char* pool_name(CUpti_ActivityMemoryPoolOperationType operation);  // Memory pool trimmed
 
 }  // namespace telltale::capture

@@ -38,7 +38,6 @@ constexpr std::array kActivities = std::to_array<Wanted>({
     {CUPTI_ACTIVITY_KIND_MEMCPY2, false},
     {CUPTI_ACTIVITY_KIND_MEMSET, true},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, false},
-    {CUPTI_ACTIVITY_KIND_MEMORY2, false},
     {CUPTI_ACTIVITY_KIND_MEMORY_POOL, false},
 });
 

@@ -24,17 +24,17 @@ std::uint32_t StreamTracks::of(std::uint32_t device, std::uint32_t stream) {
   return found->second;
 }
 
-std::uint32_t StreamTracks::overhead() {
+std::uint32_t StreamTracks::of_no_device(std::uint32_t& track, const char* name) {
   const std::lock_guard held(mutex_);
-  if (overhead_ == 0) {
-    telltale_track track = {};
-    track.name = "CUPTI overhead";
-    track.type = TELLTALE_TRACK_TYPE_CUSTOM;
-    track.clock = TELLTALE_CLOCK_TICKS;
-    track.device = -1;
-    overhead_ = telltale_make_track(&track);
+  if (track == 0) {
+    telltale_track description = {};
+    description.name = name;
+    description.type = TELLTALE_TRACK_TYPE_CUSTOM;
+    description.clock = TELLTALE_CLOCK_TICKS;
+    description.device = -1;
+    track = telltale_make_track(&description);
   }
-  return overhead_;
+  return track;
 }
 
 }  // namespace telltale::capture

@@ -15,12 +15,15 @@ class StreamTracks {
 
   // 0 when the recorder has no room for it.
   std::uint32_t of(std::uint32_t device, std::uint32_t stream);
-  std::uint32_t overhead();
+  std::uint32_t overhead() { return of_no_device(overhead_, "CUPTI overhead"); }
+  std::uint32_t memory_pools() { return of_no_device(memory_pools_, "CUDA memory pools"); }
 
  private:
+  std::uint32_t of_no_device(std::uint32_t& track, const char* name);
+
   std::mutex mutex_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> tracks_;
-  std::uint32_t overhead_ = 0;
+  std::uint32_t overhead_ = 0, memory_pools_ = 0;
 };
 
 }  // namespace telltale::capture
