@@ -48,7 +48,9 @@ TELLTALE_API void telltale_default_cuda_options(telltale_cuda_options* options, 
 TELLTALE_API telltale_status telltale_cuda_start(const telltale_cuda_options* options);
 
 /* Waits for the device work that was launched since, records it, and detaches CUPTI, so that the process is as fast as
- * before. Threads may launch work meanwhile. Call it before telltale_stop(). */
+ * before. Threads may launch work meanwhile. Where the device is still at work after five seconds, or a stream is being
+ * captured, for which nobody may wait, CUPTI records nothing any more but stays attached until a later call finds the
+ * device idle; telltale_devices_error_text() says so the first time. Call it before telltale_stop(). */
 TELLTALE_API telltale_status telltale_cuda_stop(void);
 
 /* From here on until the first telltale_cuda_start(), notes what CUDA graphs are captured from, so that their kernels
@@ -73,7 +75,7 @@ TELLTALE_API telltale_status telltale_gauges_stop(void);
  * who records the process in another way from here on; NOT_STARTED when there is none. */
 TELLTALE_API telltale_status telltale_injected_stop(void);
 
-/* What went wrong in the last call of this header on this thread: one sentence, or "". */
+/* What went wrong in the last call of this header on this thread, or should be known of it: one sentence, or "". */
 TELLTALE_API const char* telltale_devices_error_text(void);
 
 #ifdef __cplusplus

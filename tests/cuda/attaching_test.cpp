@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <semaphore>
 #include <set>
 #include <thread>
 
@@ -100,12 +101,34 @@ TEST_F(CudaAttaching, a_kernel_that_never_ends_keeps_nobody_from_stopping) {
   start();
   run_op(0);
   fake::add(fake::kernel(launch_op(1), kernel_of(1), fake::device_time(), 0));
-  fake::on_synchronize([](CUcontext) {
-    while (true) pause();
+  std::binary_semaphore ends(0);
+  fake::on_synchronize([&](CUcontext) {
+    ends.acquire();
+    ends.release();
   });
+  const Outcome outcome = stop_cuda();
+  EXPECT_EQ(outcome.status, TELLTALE_STATUS_OK);
+  EXPECT_NE(outcome.error.find("still at work"), std::string::npos) << outcome.error;
+  // Not from under a kernel that it follows.
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 0);
+  run_op(2);  // nobody is to see this
+
+  start();
+  run_op(3);
+  EXPECT_EQ(stop_cuda().error, "");  // it has been said
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 0);
+  const int waits = fake::calls_of("cuCtxSynchronize");
+  EXPECT_EQ(stop_cuda().status, TELLTALE_STATUS_NOT_STARTED);
+  EXPECT_EQ(fake::calls_of("cuCtxSynchronize"), waits);  // one thread that hangs is enough
+
+  ends.release();
+  while (fake::calls_of("cuptiFinalize") == 0) EXPECT_EQ(stop_cuda().status, TELLTALE_STATUS_NOT_STARTED);
+  EXPECT_EQ(fake::calls_of("cuptiSubscribe"), 1);
+  start();
+  run_op(4);
   stop();
-  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 1);
-  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 1));
+  EXPECT_EQ(fake::calls_of("cuptiSubscribe"), 2);
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), (std::vector<int>{0, 3, 4}));
 }
 
 TEST_F(CudaAttaching, nothing_is_waited_for_while_a_stream_is_captured) {
@@ -121,9 +144,33 @@ TEST_F(CudaAttaching, nothing_is_waited_for_while_a_stream_is_captured) {
   start();
   run_op(1);
   fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, fake::context(1));
-  stop();
+  const int finalized = fake::calls_of("cuptiFinalize");
+  stop_cuda();
+  start();
+  run_op(2);
+  stop_cuda();  // the capture goes on
   EXPECT_EQ(fake::calls_of("cuCtxSynchronize"), waits);
-  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 2));
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), finalized);
+  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
+                    fake::context(1));  // also seen while nothing is recorded
+  stop_cuda();
+  EXPECT_GT(fake::calls_of("cuCtxSynchronize"), waits);
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), finalized + 1);
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 3));
+}
+
+TEST_F(CudaAttaching, nothing_is_waited_for_while_a_capture_goes_on_that_began_before_the_recording) {
+  ASSERT_EQ(watch_cuda_graphs(cuda_options()).status, TELLTALE_STATUS_OK);
+  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, fake::context(1));
+  start_session();
+  start();
+  run_op(0);
+  stop_cuda();
+  EXPECT_EQ(fake::calls_of("cuCtxSynchronize"), 0);
+  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, fake::context(1));
+  stop_cuda();
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 1);
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 1));
 }
 
 TEST_F(CudaAttaching, threads_launch_while_it_comes_and_goes) {

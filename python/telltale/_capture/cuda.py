@@ -137,7 +137,8 @@ class CudaWatch:
             return
         self._process = 0
         try:
-            load_devices().stop_cuda()
+            if said := load_devices().stop_cuda():
+                say_once(f"what the GPU did last may be missing: {said}")
         except DevicesUnavailable as reason:
             say_once(f"what the GPU did last may be missing: {reason}")
 

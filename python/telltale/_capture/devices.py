@@ -55,8 +55,9 @@ class Devices:
         options.continues = int(continues)
         self._do("telltale_cuda_start", ctypes.byref(options))
 
-    def stop_cuda(self) -> None:
-        self._do("telltale_cuda_stop")
+    def stop_cuda(self) -> str:
+        """What should be known of it, if anything."""
+        return self._do("telltale_cuda_stop")
 
     def watch_graphs(self, stack_source: int) -> None:
         """Notes what CUDA graphs are captured from, until ``start_cuda``."""
@@ -79,10 +80,12 @@ class Devices:
         options.stacks = stack_source or None
         return options
 
-    def _do(self, function: str, *arguments: object) -> None:
+    def _do(self, function: str, *arguments: object) -> str:
         status = getattr(self._library, function)(*arguments)
+        said = str(self._error_text().decode(errors="replace"))
         if status not in (_OK, _ALREADY_STARTED, _NOT_STARTED):
-            raise DevicesUnavailable(self._error_text().decode(errors="replace"))
+            raise DevicesUnavailable(said)
+        return said if status == _OK else ""
 
 
 @functools.cache

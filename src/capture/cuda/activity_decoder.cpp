@@ -109,9 +109,8 @@ bool ActivityDecoder::span_of(std::uint64_t start_ns, std::uint64_t end_ns, std:
     return false;
   }
   const std::uint64_t start = clock_.ticks_at(start_ns), end = clock_.ticks_at(end_ns);
-  const std::uint64_t launch = launches_.of(correlation);
-  if (launch == 0 && launches_.is_before_all(correlation, start)) return false;  // done before anything was recorded
-  span.start = clock_.not_before(start, launch);
+  if (launches_.is_before_all(correlation, start)) return false;  // done before anything was recorded
+  span.start = clock_.not_before(start, launches_.of(correlation));
   span.end = end + (span.start - start);
   return true;
 }

@@ -42,30 +42,29 @@ void Contexts::forget_all() {
   removals_.fetch_add(1, std::memory_order_release);
 }
 
-void ApiCalls::look_up_roles(const Cupti& cupti) {
+void ApiCalls::look_up_roles() {
   if (knows_roles_) return;
-  look_up_roles(cupti, CUPTI_CB_DOMAIN_RUNTIME_API, role_of_runtime_call);
-  look_up_roles(cupti, CUPTI_CB_DOMAIN_DRIVER_API, role_of_driver_call);
+  look_up_roles(CUPTI_CB_DOMAIN_RUNTIME_API, role_of_runtime_call);
+  look_up_roles(CUPTI_CB_DOMAIN_DRIVER_API, role_of_driver_call);
 }
 
-void ApiCalls::look_up_roles(const Cupti& cupti, CUpti_CallbackDomain domain, CallRole (*role_of)(std::string_view)) {
+void ApiCalls::look_up_roles(CUpti_CallbackDomain domain, CallRole (*role_of)(std::string_view)) {
   Domain& functions = domain_of(domain);
   for (std::uint32_t id = 1; id < kMostCalls; ++id) {
     const char* name = nullptr;
-    if (cupti.GetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) continue;
+    if (cupti_.GetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) continue;
     functions.roles[id] = role_of(name);
     knows_roles_ = true;
     functions.is_per_thread[id] = is_per_thread(name);
   }
 }
 
-CUptiResult ApiCalls::enable(const Cupti& cupti, CUpti_SubscriberHandle subscriber, telltale_cuda_calls calls) {
-  look_up_roles(cupti);
-  captures_.store(0, std::memory_order_relaxed);
+CUptiResult ApiCalls::enable(CUpti_SubscriberHandle subscriber, telltale_cuda_calls calls) {
+  look_up_roles();
   generation_.store((generation_.load(std::memory_order_relaxed) + 1) | 1, std::memory_order_relaxed);
   for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
     if (calls == TELLTALE_CUDA_CALLS_ALL) {
-      if (const CUptiResult result = cupti.EnableDomain(1, subscriber, domain); result != CUPTI_SUCCESS) return result;
+      if (const CUptiResult result = cupti_.EnableDomain(1, subscriber, domain); result != CUPTI_SUCCESS) return result;
       continue;
     }
     // The driver alone tells of each launch once, for half the price.
@@ -74,11 +73,29 @@ CUptiResult ApiCalls::enable(const Cupti& cupti, CUpti_SubscriberHandle subscrib
     for (std::uint32_t id = 1; id < kMostCalls; ++id) {
       const CallRole role = functions.roles[id];
       if (role == CallRole::kNotChosen || (role == CallRole::kLaunch && leaves_launches_out)) continue;
-      if (const CUptiResult result = cupti.EnableCallback(1, subscriber, domain, id); result != CUPTI_SUCCESS)
+      if (const CUptiResult result = cupti_.EnableCallback(1, subscriber, domain, id); result != CUPTI_SUCCESS)
         return result;
     }
   }
   return CUPTI_SUCCESS;
+}
+
+CUptiResult ApiCalls::enable_captures(CUpti_SubscriberHandle subscriber) {
+  look_up_roles();
+  for (std::uint32_t id = 1; id < kMostCalls; ++id) {
+    const CallRole role = driver_.roles[id];
+    if (role != CallRole::kBeginCapture && role != CallRole::kEndCapture) continue;
+    if (const CUptiResult result = cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+        result != CUPTI_SUCCESS)
+      return result;
+  }
+  return CUPTI_SUCCESS;
+}
+
+void ApiCalls::disable_all_but_captures(CUpti_SubscriberHandle subscriber) {
+  for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API})
+    cupti_.EnableDomain(0, subscriber, domain);
+  enable_captures(subscriber);
 }
 
 void ApiCalls::end() {
@@ -115,6 +132,9 @@ void ApiCalls::count_capture(CallRole role, const void* result) {
 
 void ApiCalls::on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) {
   if (id >= kMostCalls || call.correlationData == nullptr) return;
+  // Also of those that are not recorded.
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API && call.callbackSite == CUPTI_API_EXIT)
+    count_capture(driver_.roles[id], call.functionReturnValue);
   ThreadCalls& thread = calls_of_thread;
   const std::uint32_t generation = generation_.load(std::memory_order_relaxed);
   if (generation % 2 == 0) return;
@@ -131,10 +151,7 @@ void ApiCalls::on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const C
   }
   if (thread.generation != generation || thread.depth == 0) return;  // it began before it could be seen
   --thread.depth;
-  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-    count_capture(thread.driver_role, call.functionReturnValue);
-    thread.driver_role = CallRole::kNotChosen;
-  }
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) thread.driver_role = CallRole::kNotChosen;
   if (thread.is_left_out) return;
   const std::uint32_t removals = contexts_.removals();
   if ((thread.context != call.context || thread.removals != removals) && call.context != nullptr) {

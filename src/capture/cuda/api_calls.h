@@ -37,11 +37,15 @@ class Contexts {
 
 class ApiCalls {
  public:
-  ApiCalls(Correlations& correlations, LaunchTimes& launches, Contexts& contexts, StreamWaits& waits)
-      : correlations_(correlations), launches_(launches), contexts_(contexts), waits_(waits) {}
+  ApiCalls(const Cupti& cupti, Correlations& correlations, LaunchTimes& launches, Contexts& contexts,
+           StreamWaits& waits)
+      : cupti_(cupti), correlations_(correlations), launches_(launches), contexts_(contexts), waits_(waits) {}
 
   // Has CUPTI call back for what `calls` chooses. The first error ends it.
-  CUptiResult enable(const Cupti& cupti, CUpti_SubscriberHandle subscriber, telltale_cuda_calls calls);
+  CUptiResult enable(CUpti_SubscriberHandle subscriber, telltale_cuda_calls calls);
+  // The same for what tells of captures alone, as long as CUPTI is attached: none may be missed, or it is broken later.
+  CUptiResult enable_captures(CUpti_SubscriberHandle subscriber);
+  void disable_all_but_captures(CUpti_SubscriberHandle subscriber);
   // Calls that have begun are not recorded any more.
   void end();
 
@@ -63,12 +67,13 @@ class ApiCalls {
     std::array<std::atomic<telltale_site*>, kMostCalls> sites{};
   };
 
-  void look_up_roles(const Cupti& cupti);
-  void look_up_roles(const Cupti& cupti, CUpti_CallbackDomain domain, CallRole (*role_of)(std::string_view));
+  void look_up_roles();
+  void look_up_roles(CUpti_CallbackDomain domain, CallRole (*role_of)(std::string_view));
   void count_capture(CallRole role, const void* result);
   telltale_site* site_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const char* name);
   Domain& domain_of(CUpti_CallbackDomain domain) { return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_ : driver_; }
 
+  const Cupti& cupti_;
   Correlations& correlations_;
   LaunchTimes& launches_;
   Contexts& contexts_;

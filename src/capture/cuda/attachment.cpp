@@ -80,11 +80,28 @@ const char* words_for_calls(std::uint32_t calls) {
 
 }  // namespace
 
+// The driver's own wait has no limit: where it takes too long, the thread that waits is left to itself.
+struct DeviceWait {
+  std::mutex mutex;
+  std::condition_variable ends;
+  bool has_ended = false;
+
+  void end() {
+    const std::lock_guard held(mutex);
+    has_ended = true;
+    ends.notify_all();
+  }
+  bool ends_within(std::chrono::seconds limit) {
+    std::unique_lock held(mutex);
+    return ends.wait_for(held, limit, [&] { return has_ended; });
+  }
+};
+
 CuptiAttachment::CuptiAttachment(CudaDriver driver, Cupti cupti)
     : driver_(std::move(driver)),
       cupti_(std::move(cupti)),
       waits_(cupti_, tracks_),
-      calls_(correlations_, launches_, contexts_, waits_),
+      calls_(cupti_, correlations_, launches_, contexts_, waits_),
       decoder_(driver_, correlations_, launches_, graphs_, tracks_) {
   the_attachment.store(this);
 }
@@ -94,11 +111,13 @@ CuptiAttachment::CuptiAttachment(CudaDriver driver, Cupti cupti)
 Outcome CuptiAttachment::record(const telltale_cuda_options& options) {
   graphs_.set_stacks(options.stacks);
   graphs_.begin_recording();
-  correlations_.begin_anew();
   launches_.begin_anew();
-  decoder_.clock().begin_anew();
   waits_.begin_anew();
-  uncounted_drops_ = 1;
+  if (!has_recorded_) {
+    correlations_.begin_anew();
+    decoder_.clock().begin_anew();
+    uncounted_drops_ = 1;
+  }
   if (options.continues == 0) {
     dropped_ = 0;
     decoder_.forget_losses();
@@ -109,9 +128,9 @@ Outcome CuptiAttachment::record(const telltale_cuda_options& options) {
   if (const CUptiResult result = enable_activities(); result != CUPTI_SUCCESS)
     return failed("the device's work", result);
   const auto calls = static_cast<telltale_cuda_calls>(options.calls);
-  if (const CUptiResult result = calls_.enable(cupti_, subscriber_, calls); result != CUPTI_SUCCESS)
+  if (const CUptiResult result = calls_.enable(subscriber_, calls); result != CUPTI_SUCCESS)
     return failed("CUDA's calls", result);
-  is_recording_ = true;
+  is_recording_ = has_recorded_ = true;
   read_clock();
   tell_facts(options);
   try {
@@ -146,7 +165,7 @@ CUptiResult CuptiAttachment::enable_graphs() {
     if (const CUptiResult result = cupti_.EnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id);
         result != CUPTI_SUCCESS)
       return result;
-  return CUPTI_SUCCESS;
+  return calls_.enable_captures(subscriber_);
 }
 
 CUptiResult CuptiAttachment::enable_activities() {
@@ -171,48 +190,52 @@ Outcome CuptiAttachment::failed(const char* what, CUptiResult result) {
 
 // ---- Detaching ----
 
-void CuptiAttachment::detach() {
-  if (!is_subscribed_) return;  // what others do with CUPTI is not ours to end
-  bool is_device_idle = false;
+bool CuptiAttachment::detach() {
+  if (!is_subscribed_) return true;  // what others do with CUPTI is not ours to end
   if (is_recording_) {
     calls_.end();
-    is_device_idle = wait_for_device();
+    wait_for_device();
     stop_reader();
     cupti_.ActivityFlushAll(0);
     read_clock();
     decode_full_buffers();
   }
   for (const Wanted& wanted : kActivities) cupti_.ActivityDisable(wanted.kind);
+  // Other threads have launched work meanwhile: a buffer comes back whole only when that has ended as well.
+  const bool is_idle = wait_for_device();
   if (is_recording_) {
-    // Other threads have launched work meanwhile: a buffer comes back whole only when that has ended as well.
-    if (is_device_idle) wait_for_device();
     cupti_.ActivityFlushAll(0);
     cupti_.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   }
-  cupti_.Unsubscribe(subscriber_);
-  is_subscribed_ = false;
-  // Without it, every launch of the process stays slower for good.
-  cupti_.Finalize();
+  // CUPTI must not be taken away from under work that it follows.
+  if (is_idle)
+    let_go();
+  else
+    calls_.disable_all_but_captures(subscriber_);
   if (is_recording_) {
     decode_full_buffers();
     tell_quality();
   }
-  buffers_.end();
+  if (is_idle) buffers_.end();
   is_recording_ = false;
+  return is_idle;
+}
+
+void CuptiAttachment::let_go() {
+  cupti_.Unsubscribe(subscriber_);
+  is_subscribed_ = has_recorded_ = false;
+  // Without it, every launch of the process stays slower for good.
+  cupti_.Finalize();
 }
 
 bool CuptiAttachment::wait_for_device() {
-  if (calls_.is_capturing()) return true;  // waiting would break the capture
-  struct Wait {
-    std::mutex mutex;
-    std::condition_variable ends;
-    bool has_ended = false;
-  };
-  // The driver's wait has no limit of its own; where it takes too long, its thread is left to itself.
-  const auto wait = std::make_shared<Wait>();
+  if (calls_.is_capturing()) return false;  // waiting would break the capture
+  if (vain_wait_ != nullptr && !vain_wait_->ends_within(std::chrono::seconds(0))) return false;
+  vain_wait_ = nullptr;
   std::vector<CUcontext> contexts;
   contexts_.for_each([&](CUcontext context) { contexts.push_back(context); });
   if (contexts.empty()) return true;
+  const auto wait = std::make_shared<DeviceWait>();
   const CudaDriver driver = driver_;
   try {
     const SignalsBlocked blocked;
@@ -224,15 +247,14 @@ bool CuptiAttachment::wait_for_device() {
         CUcontext popped = nullptr;
         driver.CtxPopCurrent(&popped);
       }
-      const std::lock_guard held(wait->mutex);
-      wait->has_ended = true;
-      wait->ends.notify_all();
+      wait->end();
     }).detach();
   } catch (const std::exception&) {
     return false;
   }
-  std::unique_lock held(wait->mutex);
-  return wait->ends.wait_for(held, kLongestWait, [&] { return wait->has_ended; });
+  if (wait->ends_within(kLongestWait)) return true;
+  vain_wait_ = wait;
+  return false;
 }
 
 // ---- What CUPTI calls ----

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -21,6 +22,8 @@
 
 namespace telltale::capture {
 
+struct DeviceWait;
+
 // One in a process, never destroyed; called by one thread at a time.
 class CuptiAttachment {
  public:
@@ -31,8 +34,10 @@ class CuptiAttachment {
   // From nothing, or from watching graphs. Nothing is attached where it fails.
   Outcome record(const telltale_cuda_options& options);
   Outcome watch_graphs(const telltale_cuda_options& options);
-  // All that was launched until now is in the recording when it returns, unless the device is busy for very long.
-  void detach();
+  // All that was launched until now is in the recording when it returns, unless the device is busy for very long. Then,
+  // or while a stream is captured, CUPTI cannot be taken out of the process: false. It tells of nothing any more, and
+  // goes with the next detach() that finds the device idle.
+  bool detach();
 
  private:
   struct Losses {
@@ -57,7 +62,8 @@ class CuptiAttachment {
   void read_clock();
   void decode_full_buffers();
   void count_dropped(std::uint64_t dropped);
-  bool wait_for_device();  // false when it was waited for in vain
+  bool wait_for_device();  // whether all of its work has ended
+  void let_go();
   void tell_facts(const telltale_cuda_options& options);
   void tell_quality();
   // Also while it goes on: of a process that is killed, the last that was told is what the file says.
@@ -77,6 +83,8 @@ class CuptiAttachment {
   ActivityDecoder decoder_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   bool is_subscribed_ = false;
+  bool has_recorded_ = false;  // since CUPTI was attached
+  std::shared_ptr<DeviceWait> vain_wait_;
   std::atomic<bool> is_recording_ = false;
   std::uint64_t dropped_ = 0;
   Losses told_losses_;

@@ -40,10 +40,13 @@ class CudaCapture {
       return {TELLTALE_STATUS_NOT_STARTED, "CUDA is not recorded"};
     }
     const telltale_scope scope = telltale_begin(&stop_site);
-    attachment_->detach();
+    const bool has_let_go = attachment_->detach();
     telltale_end(&scope);
     is_recording_ = false;
-    return {};
+    if (has_let_go || std::exchange(has_said_why_it_stays_, true)) return {};
+    return {TELLTALE_STATUS_OK,
+            "the GPU was still at work, or a CUDA graph was being captured, when recording stopped: CUPTI stays in the "
+            "process, which makes launches slower, until a later stop finds the GPU idle"};
   }
 
   Outcome watch_graphs(const telltale_cuda_options& options) {
@@ -72,6 +75,7 @@ class CudaCapture {
   std::mutex mutex_;
   CuptiAttachment* attachment_ = nullptr;
   bool is_recording_ = false;
+  bool has_said_why_it_stays_ = false;
   std::atomic<pid_t> pid_ = 0;
 };
 

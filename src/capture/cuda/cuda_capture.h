@@ -7,7 +7,7 @@
 
 namespace telltale::capture {
 
-// What became of a call: a status and, where that is not OK, why.
+// What became of a call: a status and, where that is not OK, why. With OK, what whoever calls should know, if anything.
 struct Outcome {
   telltale_status status = TELLTALE_STATUS_OK;
   std::string error;

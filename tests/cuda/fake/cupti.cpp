@@ -359,10 +359,12 @@ CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle, CU
 CUptiResult cuptiEnableDomain(std::uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain) {
   FAIL_IF_ASKED(cuptiEnableDomain);
   const std::lock_guard held(state().mutex);
-  if (enable != 0)
+  if (enable != 0) {
     state().domains.insert(domain);
-  else
+  } else {
     state().domains.erase(domain);
+    std::erase_if(state().enabled, [&](const auto& one) { return one.first == domain; });
+  }
   return CUPTI_SUCCESS;
 }
 
