@@ -1,10 +1,11 @@
 #include "capture/cuda/cupti_library.h"
 
 #include <dlfcn.h>
-#include <glob.h>
 
 #include <cstdlib>
 #include <vector>
+
+#include "capture/cuda/toolkits.h"
 
 namespace telltale::capture {
 namespace {
@@ -20,25 +21,11 @@ bool find(void* library, const char* symbol, Function& function) {
 
 std::string file_name(int major) { return "libcupti.so." + std::to_string(major); }
 
-std::vector<std::string> matches(const std::string& pattern) {
-  std::vector<std::string> paths;
-  glob_t found{};
-  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  globfree(&found);
-  return paths;
-}
-
-// Where toolkits keep it, of that major version of CUDA.
-std::vector<std::string> toolkit_paths(int major) {
+std::vector<std::string> named_homes() {
   std::vector<std::string> homes;
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* home = secure_getenv(name); home != nullptr && home[0] == '/') homes.emplace_back(home);
-  homes.insert(homes.end(), {"/usr/local/cuda", "/usr/local/cuda-" + std::to_string(major) + "*", "/opt/cuda"});
-  std::vector<std::string> paths;
-  for (const std::string& home : homes)
-    for (const char* folder : {"/extras/CUPTI/lib64/", "/lib64/"})
-      for (std::string& path : matches(home + folder + file_name(major))) paths.push_back(std::move(path));
-  return paths;
+  return homes;
 }
 
 struct Opened {
@@ -47,12 +34,13 @@ struct Opened {
 };
 
 // The one that the process has already comes first, whatever its version: two would not know of each other.
-Opened open_file(int newest_major) {
+Opened open_file(int driver_version) {
+  const int newest_major = driver_version / 1000;
   for (int major = newest_major + 1; major >= kOldestMajor; --major)
     if (void* library = dlopen(file_name(major).c_str(), RTLD_NOW | RTLD_NOLOAD)) return {library, file_name(major)};
   for (int major = newest_major; major >= kOldestMajor; --major) {
     if (void* library = dlopen(file_name(major).c_str(), RTLD_NOW | RTLD_LOCAL)) return {library, file_name(major)};
-    for (const std::string& path : toolkit_paths(major))
+    for (const std::string& path : toolkit_files(file_name(major), named_homes(), "", driver_version))
       if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return {library, path};
   }
   return {};
@@ -84,7 +72,7 @@ std::expected<Cupti, std::string> open_cupti(const CudaDriver& driver) {
     opened = {dlopen(named, RTLD_NOW | RTLD_LOCAL), named};
     if (opened.library == nullptr) return std::unexpected(std::string(named) + " cannot be opened");
   } else {
-    opened = open_file(driver.version / 1000);
+    opened = open_file(driver.version);
     if (opened.library == nullptr)
       return std::unexpected("CUPTI was not found (" + file_name(driver.version / 1000) +
                              "): install CUDA's toolkit, or the Python package nvidia-cuda-cupti");
