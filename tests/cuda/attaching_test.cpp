@@ -64,6 +64,19 @@ TEST_F(CudaAttaching, a_context_that_is_destroyed_is_not_waited_for_and_its_kern
   EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 2));
 }
 
+TEST_F(CudaAttaching, kernels_of_a_context_that_the_program_ends_are_taken_over_before) {
+  start_session();
+  start();
+  run_op(0);
+  run_op(1);
+  fake::call_destroy_context(fake::context(1));
+  stop();
+  EXPECT_EQ(fake::calls_of("cuCtxPushCurrent_v2"), 0);  // it is no more
+  const Trace trace = stop_and_read();
+  EXPECT_EQ(numbers_of_kernels(trace), numbers(0, 2));
+  EXPECT_EQ(count_of(trace, "cuCtxDestroy"), 1u);
+}
+
 TEST_F(CudaAttaching, a_context_with_the_address_of_one_that_is_gone_is_waited_for) {
   std::atomic<int> waits = 0;
   start_session();

@@ -144,6 +144,7 @@ void ApiCalls::on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const C
       thread.depth = 0;
       thread.driver_role = CallRole::kNotChosen;
     }
+    if (domain_of(domain).roles[id] == CallRole::kEndsContext) cupti_.ActivityFlushAll(0);
     const bool is_outermost = thread.depth++ == 0;
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) thread.driver_role = driver_.roles[id];
     *call.correlationData = is_outermost && telltale_is_recording() ? telltale_now() : 0;
@@ -153,8 +154,10 @@ void ApiCalls::on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const C
   --thread.depth;
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API) thread.driver_role = CallRole::kNotChosen;
   if (thread.is_left_out) return;
+  const CallRole role = domain_of(domain).roles[id];
   const std::uint32_t removals = contexts_.removals();
-  if ((thread.context != call.context || thread.removals != removals) && call.context != nullptr) {
+  if (role != CallRole::kEndsContext && (thread.context != call.context || thread.removals != removals) &&
+      call.context != nullptr) {
     thread.context = call.context;
     thread.removals = removals;
     contexts_.add(call.context);
@@ -164,7 +167,6 @@ void ApiCalls::on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const C
   const std::uint64_t correlation = correlations_.unwrapped(call.correlationId);
   launches_.note(correlation, start);
   telltale_scope_end_words(site_of(domain, id, call.functionName), start, &correlation);
-  const CallRole role = domain_of(domain).roles[id];
   if (role >= CallRole::kRecordEvent && !is_capturing()) [[unlikely]]
     waits_.on_call({role, domain_of(domain).is_per_thread[id], &call, start, telltale_now(), correlation});
 }

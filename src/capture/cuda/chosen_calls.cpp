@@ -14,6 +14,7 @@ struct Choice {
 
 constexpr std::array kRuntimeCalls = std::to_array<Choice>({
     {"cudaLaunch", CallRole::kLaunch},
+    {"__cudaLaunchKernel", CallRole::kLaunch},  // what nvcc of CUDA 13 makes of <<<>>>
     {"cudaGraphLaunch", CallRole::kLaunch},
     {"cudaMemcpy", CallRole::kOther},
     {"cudaMemset", CallRole::kOther},
@@ -31,6 +32,8 @@ constexpr std::array kRuntimeCalls = std::to_array<Choice>({
     {"cudaEventRecord", CallRole::kRecordEvent},
     {"cudaEventSynchronize", CallRole::kWaitForEvent},
     {"cudaEventQuery", CallRole::kOther},
+    {"cudaDeviceReset", CallRole::kEndsContext},
+    {"cudaThreadExit", CallRole::kEndsContext},
 });
 
 constexpr std::array kDriverCalls = std::to_array<Choice>({
@@ -60,6 +63,9 @@ constexpr std::array kDriverCalls = std::to_array<Choice>({
     {"cuEventRecord", CallRole::kRecordEvent},
     {"cuEventSynchronize", CallRole::kWaitForEvent},
     {"cuEventQuery", CallRole::kOther},
+    {"cuCtxDestroy", CallRole::kEndsContext},
+    {"cuDevicePrimaryCtxReset", CallRole::kEndsContext},
+    {"cuDevicePrimaryCtxRelease", CallRole::kEndsContext},
     {"cuModuleLoad", CallRole::kOther},
     {"cuLibraryLoad", CallRole::kOther},
 });
@@ -81,6 +87,7 @@ bool is_per_thread(std::string_view name) {
 }
 
 std::string_view without_version(std::string_view name) {
+  if (name.starts_with("__")) name.remove_prefix(2);
   const auto strip_digits = [&] {
     const std::size_t at = name.rfind("_v");
     if (at != std::string_view::npos && at + 2 < name.size() &&

@@ -10,6 +10,9 @@ TEST(ChosenCalls, AreThoseThatMatter) {
   EXPECT_EQ(role_of_runtime_call("cudaMemcpyAsync_v3020"), CallRole::kOther);
   EXPECT_EQ(role_of_runtime_call("cudaStreamSynchronize_ptsz_v7000"), CallRole::kWaitForStream);
   EXPECT_EQ(role_of_runtime_call("cudaEventRecordWithFlags_v11010"), CallRole::kRecordEvent);
+  EXPECT_EQ(role_of_runtime_call("__cudaLaunchKernel_v13000"), CallRole::kLaunch);
+  EXPECT_EQ(role_of_runtime_call("cudaDeviceReset_v3020"), CallRole::kEndsContext);
+  EXPECT_EQ(role_of_driver_call("cuDevicePrimaryCtxReset_v2"), CallRole::kEndsContext);
   EXPECT_EQ(role_of_driver_call("cuLaunchKernelEx"), CallRole::kLaunch);
   EXPECT_EQ(role_of_driver_call("cuStreamWaitEvent_ptsz"), CallRole::kStreamWaits);
   EXPECT_EQ(role_of_driver_call("cuGraphInstantiateWithFlags"), CallRole::kCloneGraph);
@@ -26,6 +29,7 @@ TEST(ChosenCalls, AreToldByTheNameThatProgramsCall) {
   EXPECT_EQ(without_version("cudaMemcpyAsync_ptsz_v7000"), "cudaMemcpyAsync");
   EXPECT_EQ(without_version("cuMemcpyHtoDAsync_v2_ptsz"), "cuMemcpyHtoDAsync");
   EXPECT_EQ(without_version("cuLaunchKernel"), "cuLaunchKernel");
+  EXPECT_EQ(without_version("__cudaLaunchKernel_ptsz_v13000"), "cudaLaunchKernel");
   EXPECT_EQ(without_version("cuda_v"), "cuda_v");
   EXPECT_EQ(without_version(""), "");
 }

@@ -66,6 +66,7 @@ const std::map<std::uint32_t, const char*> kDriverNames = {
     {CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent, "cuStreamWaitEvent"},
     {CUPTI_DRIVER_TRACE_CBID_cuEventRecord, "cuEventRecord"},
     {CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, "cuEventSynchronize"},
+    {CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy_v2, "cuCtxDestroy_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent, "cuCtxGetCurrent"}};
 
 const char* name_of(CUpti_CallbackDomain domain, std::uint32_t id) {
@@ -182,6 +183,14 @@ void destroy_context(CUcontext context) {
   data.context = context;
   call_back(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, &data);
   mark_destroyed(context);
+}
+
+void call_destroy_context(CUcontext context) {
+  call_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy_v2, context, {.inside = [&] {
+                destroy_context(context);
+                const std::lock_guard held(state().mutex);
+                for (Buffer& buffer : state().buffers) buffer.used = 0;
+              }});
 }
 
 void create_node(CUgraph graph, CUgraphNode node) {

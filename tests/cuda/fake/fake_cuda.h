@@ -51,6 +51,9 @@ CUcontext context(int number);  // on the device of that number, less one
 CUstream stream(int number);
 CUevent event(int number);
 void destroy_context(CUcontext context);
+// cuCtxDestroy. What CUPTI has not handed over when the context ends is gone, as with versions of it that wait for no
+// flush.
+void call_destroy_context(CUcontext context);
 void create_context(CUcontext context);  // at the address of one that is gone
 CUgraph graph(int number);
 CUgraphNode node(int number);  // whose id is that number
