@@ -11,6 +11,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from unittest import mock
 
+import pyarrow
+import telltale
 import telltale.torch
 import torch
 from recorded import Recorded
@@ -135,6 +137,58 @@ class Sessions(Case):
         self.assertLess(steps, 40)
         self.assertEqual(sum(span["cat"] == "kernel" for span in recorded.spans), 2 * steps)
         self.assertEqual(steps + len(recorded.named("UnrecordedStep")), 40)
+
+
+class Graphs(Case):
+    def capture(self, node):
+        fake.fake_capture(node)  # captured here
+
+    def replay(self, node):
+        fake.fake_replay(node, KERNEL.encode())
+
+    def origins(self, path):
+        """The stack in which each kernel was captured; None where nobody knows."""
+        trace = telltale.load(path)
+        nodes, origins = (pyarrow.table(table).to_pydict() for table in (trace.graph_nodes, trace.graph_origins))
+        stacks = dict(zip(origins["event"], origins["call_stack"]))
+        return [stacks.get(kernel) for kernel in nodes["event"]]
+
+    def assert_captured_here(self, stack):
+        line = next(number for number, text in enumerate(Path(__file__).read_text().splitlines(), 1)
+                    if text.endswith("# captured here"))
+        self.assertTrue((stack or "").partition(";")[0].endswith(f"test_cuda_recorded.py({line}): capture"), stack)
+
+    def test_captured_in_a_pause_have_the_stacks_of_their_capture(self):
+        path = self.folder / "run.tell"
+        recording = Recording(str(path), Wanted(cuda=True, load=True, samples=True), pauses=True)
+        recording.start()
+        has_captured = False
+        for _ in range(60):
+            if not _recorder.is_recording() and not has_captured:
+                self.capture(1)
+                has_captured = True
+            elif _recorder.is_recording() and has_captured:
+                self.replay(1)
+            _recorder.step()
+        recording.stop()
+        stacks = self.origins(path)
+        self.assertGreater(len(stacks), 0)
+        for stack in stacks:
+            self.assert_captured_here(stack)
+
+    def test_captured_between_cycles_have_the_stacks_of_their_capture(self):
+        recording = Recording(str(self.folder / "run.tell"), Wanted(cuda=True, load=True, samples=True),
+                              schedule={"wait": 2, "active": 1, "repeat": 2})
+        recording.start()
+        for step in range(8):
+            if step == 3:
+                self.capture(2)
+            elif step == 5:
+                self.replay(2)
+            _recorder.step()
+        recording.stop()
+        [stack] = self.origins(self.folder / "run.1.tell")
+        self.assert_captured_here(stack)
 
 
 if __name__ == "__main__":

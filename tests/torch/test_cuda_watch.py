@@ -178,7 +178,8 @@ class Pausing(Case):
         self.steps(80)
         recording.stop()
         changes = [word for word in self.devices.asked if word not in ("|", "look")]
-        self.assertEqual(changes[:3], ["start", "stop, recorded", "start"])
+        self.assertEqual(changes[:4], ["start", "stop, recorded", "watch graphs", "start"])
+        self.assertEqual(changes[-1], "stop, recorded")
 
     def test_waits_for_the_gpu_behind_it_so_that_its_steps_have_their_time(self):
         self.looks = 3
@@ -187,7 +188,7 @@ class Pausing(Case):
         self.steps(40)
         recording.stop()
         changes = [word for word in self.devices.asked if word != "|"]
-        self.assertEqual(changes[:6], ["start", "stop, recorded", "look", "look", "look", "start"])
+        self.assertEqual(changes[:7], ["start", "stop, recorded", "watch graphs", "look", "look", "look", "start"])
         recorded = Recorded(self.path)
         [wait, *_] = recorded.named("UnrecordedWait")
         left_out = recorded.named("UnrecordedStep")[:6]
@@ -247,7 +248,7 @@ class Pausing(Case):
         self.is_capturing = False
         recording._follow(True)
         recording._follow(False)
-        self.assertEqual(self.asked, "start start stop, recorded")
+        self.assertEqual(self.asked, "start start stop, recorded watch graphs")
         recording.stop()
 
     def test_does_not_end_while_a_graph_is_captured(self):
@@ -256,11 +257,11 @@ class Pausing(Case):
         recording._follow(False)
         self.is_capturing = True
         recording._follow(True)
-        self.assertEqual(self.asked, "start stop, recorded")
+        self.assertEqual(self.asked, "start stop, recorded watch graphs")
         self.is_capturing = False
         recording._follow(False)
         recording._follow(True)
-        self.assertEqual(self.asked, "start stop, recorded start")
+        self.assertEqual(self.asked, "start stop, recorded watch graphs stop, recorded watch graphs start")
         recording.stop()
 
 
@@ -289,7 +290,17 @@ class Schedules(Case):
 
     def test_without_a_warm_up_attach_when_the_recording_begins(self):
         asked = self.run_schedule(4, wait=1, active=1, repeat=2)
-        self.assertEqual(asked, "watch graphs | start | stop, recorded | start | stop, recorded")
+        self.assertEqual(asked, "watch graphs | start | stop, recorded watch graphs | start | stop, recorded")
+
+    def test_watch_graphs_between_cycles_and_not_behind_the_last(self):
+        asked = self.run_schedule(9, wait=1, warmup=1, active=1, repeat=2)
+        self.assertEqual(asked, "watch graphs | start | start | stop, recorded watch graphs"
+                                " | start | start | stop, recorded | | |")
+
+    def test_watch_graphs_behind_each_cycle_where_none_is_the_last(self):
+        asked = self.run_schedule(4, wait=1, active=1)
+        self.assertEqual(asked, "watch graphs | start | stop, recorded watch graphs"
+                                " | start | stop, recorded watch graphs stop")
 
 
 class BesideTorchsProfiler(Case):

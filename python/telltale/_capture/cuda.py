@@ -60,7 +60,7 @@ class CudaWatch:
         self._turn_to(wanted, record)
 
     def watch_graphs(self, wanted: Wanted) -> None:
-        """For a recording that begins later, and has not started this: its graphs may be captured before."""
+        """Until the next start: graphs may be captured where nothing is recorded, and replayed where something is."""
         stacks = _stack_source(wanted)
         if self._aim is None:
             self._turn_to(wanted, lambda devices: devices.watch_graphs(stacks))

@@ -147,6 +147,7 @@ class Recording:
         self._pid = 0  # of the process that started it
         self._is_started = False
         self._is_paused = False
+        self._cycles_left = (schedule or {}).get("repeat") or None  # None: it has no last one
 
     def prepare(self) -> None:
         """Compiles and loads the adapter, and attaches to the GPU; raises AdapterUnavailable where the former cannot be
@@ -202,6 +203,15 @@ class Recording:
                 source.start(self.wanted)
             else:
                 source.stop()
+        if not is_recording:
+            self._watch_graphs_until_next()
+
+    def _watch_graphs_until_next(self) -> None:
+        """What is captured while nothing is recorded may be replayed when something is; behind the last cycle nothing is."""
+        if self._cycles_left is not None:
+            self._cycles_left -= 1
+        if self._cycles_left != 0:
+            self._cuda.watch_graphs(self.wanted)
 
     def _mark_paused_step(self) -> None:
         if self._is_paused:
