@@ -6,6 +6,7 @@ import ctypes
 import os
 import tempfile
 import threading
+import time
 import unittest
 from contextlib import ExitStack
 from pathlib import Path
@@ -162,19 +163,17 @@ class Graphs(Case):
         path = self.folder / "run.tell"
         recording = Recording(str(path), Wanted(cuda=True, load=True, samples=True), pauses=True)
         recording.start()
-        has_captured = False
-        for _ in range(60):
-            if not _recorder.is_recording() and not has_captured:
-                self.capture(1)
-                has_captured = True
-            elif _recorder.is_recording() and has_captured:
-                self.replay(1)
+        while _recorder.is_recording():
+            time.sleep(0.001)  # so that steps are worth recording
             _recorder.step()
+        self.capture(1)
+        while not _recorder.is_recording():
+            time.sleep(0.001)
+            _recorder.step()
+        self.replay(1)
         recording.stop()
-        stacks = self.origins(path)
-        self.assertGreater(len(stacks), 0)
-        for stack in stacks:
-            self.assert_captured_here(stack)
+        [stack] = self.origins(path)
+        self.assert_captured_here(stack)
 
     def test_captured_between_cycles_have_the_stacks_of_their_capture(self):
         recording = Recording(str(self.folder / "run.tell"), Wanted(cuda=True, load=True, samples=True),
@@ -189,6 +188,42 @@ class Graphs(Case):
         recording.stop()
         [stack] = self.origins(self.folder / "run.1.tell")
         self.assert_captured_here(stack)
+
+    def test_are_captured_while_another_thread_has_the_gil(self):
+        path = self.folder / "run.tell"
+        with_gil = ctypes.PyDLL(os.environ["FAKE_CUDA"])
+        recording = Recording(str(path), Wanted(cuda=True, load=True, samples=True))
+        recording.start()
+        capturing = threading.Thread(target=lambda: fake.fake_capture_while_awaited(3))
+        capturing.start()
+        is_done = with_gil.fake_await_capture(10)
+        capturing.join()
+        self.replay(3)
+        recording.stop()
+        self.assertTrue(is_done, "it waited for the GIL")
+        [stack] = self.origins(path)
+        self.assertIn("test_cuda_recorded.py", stack)
+
+    def test_have_stacks_of_modules_and_of_code_with_any_name(self):
+        path = self.folder / "run.tell"
+        code = compile("def größe_名(capture): capture(4)", "/x/naïve_😀.py", "exec")
+        functions = {}
+        exec(code, functions)
+
+        class Captured(torch.nn.Module):
+            def forward(self):
+                functions["größe_名"](fake.fake_capture)
+
+        recording = Recording(str(path), Wanted(cuda=True, load=True, samples=True))
+        recording.start()
+        Captured()()
+        self.replay(4)
+        recording.stop()
+        [stack] = self.origins(path)
+        innermost, forward, module, *_ = stack.split(";")
+        self.assertEqual(innermost, "/x/naïve_😀.py(1): größe_名")
+        self.assertTrue(forward.endswith("): forward"), stack)
+        self.assertEqual(module, "nn.Module: Captured_0")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 #include "code_table.h"
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 #include <opcode.h>
 
 #include <algorithm>
@@ -88,6 +87,38 @@ std::string without_separators(std::string text) {
   return text;
 }
 
+void append_utf8(char32_t character, std::string& text) {
+  const auto append = [&](char32_t bits) { text += static_cast<char>(bits); };
+  const auto append_rest = [&](int shift) { append(0x80 | ((character >> shift) & 0x3F)); };
+  if (character < 0x80) {
+    append(character);
+  } else if (character < 0x800) {
+    append(0xC0 | character >> 6);
+    append_rest(0);
+  } else if (character < 0x10000) {
+    append(0xE0 | character >> 12);
+    append_rest(6);
+    append_rest(0);
+  } else {
+    append(0xF0 | character >> 18);
+    append_rest(12);
+    append_rest(6);
+    append_rest(0);
+  }
+}
+
+// Python's own conversion keeps what it has made in the string, which needs the GIL. Names of code never change.
+std::string utf8_of(PyObject* text) {
+  constexpr char32_t kReplacement = 0xFFFD;  // for bytes of a path that are no text
+  std::string utf8;
+  for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(text); ++i) {
+    const char32_t character = PyUnicode_READ_CHAR(text, i);
+    const bool is_surrogate = character >= 0xD800 && character < 0xE000;
+    append_utf8(is_surrogate ? kReplacement : character, utf8);
+  }
+  return utf8;
+}
+
 }  // namespace
 
 bool CodeInfo::loops_over(std::int64_t first, std::int64_t last) const {
@@ -114,18 +145,18 @@ std::string CodeTable::module_named(const Frame& call) {
   return found == modules_.end() ? std::string() : found->second;
 }
 
-CodeInfo CodeTable::described(PyCodeObject* code) const {
-  const nb::handle handle(reinterpret_cast<PyObject*>(code));
-  const auto path = nb::cast<std::string>(handle.attr("co_filename"));
+CodeInfo CodeTable::described(PyCodeObject* code) {
+  const std::string path = utf8_of(code->co_filename);
+  const std::lock_guard lock(mutex_);
   const std::string_view shown = without_prefix(path, options_.prefixes);
   CodeInfo info;
   info.file = without_separators(std::string(shown));
-  info.function = without_separators(nb::cast<std::string>(handle.attr("co_name")));
+  info.function = without_separators(utf8_of(code->co_name));
   info.is_library = path.starts_with('<') || starts_with_any(path, options_.libraries);
-  info.loops = loops_in(handle);
-  if (handle.ptr() == options_.module_call)
+  const auto* const object = reinterpret_cast<PyObject*>(code);
+  if (object == options_.module_call)
     info.role = FrameRole::kModule;
-  else if (handle.ptr() == options_.around_call || path.starts_with("<frozen ") ||
+  else if (object == options_.around_call || path.starts_with("<frozen ") ||
            (!options_.own_folder.empty() && path.starts_with(options_.own_folder)))
     info.role = FrameRole::kHidden;
   else if (info.is_library && shown.starts_with("torch/"))
@@ -135,6 +166,7 @@ CodeInfo CodeTable::described(PyCodeObject* code) const {
 
 // As Kineto names modules: the class, and which of its instances it is in the order in which they were first called.
 void CodeTable::learn_module(const Frame& call) {
+  const std::lock_guard lock(mutex_);
   const std::pair key(call.first_local, call.module);
   if (call.module == nullptr || modules_.contains(key) || modules_.size() >= kMostModules) return;
   const char* const name = call.module->tp_name;
@@ -148,17 +180,15 @@ bool CodeTable::learn(const Frame* frames, std::size_t count) {
     PyCodeObject* const code = frames[i].code;
     const CodeInfo* known = find(code);
     if (known == nullptr) {
-      auto info = std::make_unique<const CodeInfo>(described(code));  // runs Python code: without the lock
+      auto info = std::make_unique<CodeInfo>(described(code));
+      info->loops = loops_in(reinterpret_cast<PyObject*>(code));  // runs Python code: without the lock
       const std::lock_guard lock(mutex_);
       if (codes_.size() >= kMostCodes) return false;
       const auto [added, is_new] = codes_.try_emplace(code, std::move(info));
       if (is_new) Py_INCREF(code);
       known = added->second.get();
     }
-    if (known->role == FrameRole::kModule) {
-      const std::lock_guard lock(mutex_);
-      learn_module(frames[i]);
-    }
+    if (known->role == FrameRole::kModule) learn_module(frames[i]);
   }
   return true;
 }

@@ -62,14 +62,16 @@ class CodeTable {
   // Under the GIL: all that the frames are about becomes known. False when there is too much of it.
   bool learn(const Frame* frames, std::size_t count);
 
+  // Of code that the calling thread is in, whether it is known or not; but for its loops. Does not need the GIL.
+  CodeInfo described(PyCodeObject* code);
+  // Of a call that the calling thread is in: its module has a name from here on. Does not need the GIL.
+  void learn_module(const Frame& call);
+
   // Around fork().
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
 
  private:
-  CodeInfo described(PyCodeObject* code) const;
-  void learn_module(const Frame& call);
-
   std::mutex mutex_;  // never held while waiting for the GIL
   CodeOptions options_;
   std::atomic<const PyCodeObject*> module_call_ = nullptr;

@@ -46,6 +46,15 @@ class ThreadStack {
     return text_.get();
   }
 
+  // Leaves all as it was for what look() compares.
+  const StackText* look_without_gil(PyThreadState* thread) {
+    std::array<Frame, kMostFrames> frames;
+    const std::size_t count = read_frames(thread, frames);
+    if (count == 0) return nullptr;
+    described_ = texts_.find_or_describe(std::span(frames).first(count));
+    return described_.get();
+  }
+
   const Frame& innermost() const { return buffers_[last_][0]; }
   bool has_looked() const { return text_ != nullptr; }
 
@@ -58,7 +67,7 @@ class ThreadStack {
     bool is_known = false;
     try {
       is_known = code_table().learn(frames.data(), frames.size());
-    } catch (const std::exception&) {  // code whose names are no text
+    } catch (const std::exception&) {  // no memory
     }
     PyErr_Clear();
     PyErr_Restore(type, value, trace);
@@ -119,7 +128,7 @@ class ThreadStack {
   std::array<std::array<Frame, kMostFrames>, 2> buffers_;
   std::size_t last_ = 0, count_ = 0;
   std::array<PyObject*, kMostFrames> first_callee_{};  // of each call from the outermost on, by its first argument
-  std::shared_ptr<const StackText> text_;
+  std::shared_ptr<const StackText> text_, described_;
   StackTexts texts_;
 };
 
@@ -151,6 +160,17 @@ extern "C" int telltale_python_stack(int is_new, std::uint32_t* stack, std::uint
   if (text == nullptr) return 0;
   *stack = text->name;
   return 1;
+}
+
+extern "C" int telltale_python_stack_without_gil(int, std::uint32_t* stack, std::uint32_t*) try {
+  PyThreadState* const thread = PyGILState_GetThisThreadState();
+  ThreadStack* const own = thread == nullptr ? nullptr : stack_of_this_thread();
+  const StackText* const text = own == nullptr ? nullptr : own->look_without_gil(thread);
+  if (text == nullptr) return 0;
+  *stack = text->name;
+  return 1;
+} catch (const std::exception&) {  // no memory
+  return 0;
 }
 
 }  // namespace telltale::python

@@ -329,6 +329,9 @@ void bind_sampler(nb::module_& module) {
       "stack_source", [] { return reinterpret_cast<std::uintptr_t>(&telltale_python_stack); },
       "The address of the function that tells the stack of the calling thread, for the torch adapter.");
   module.def(
+      "stack_source_without_gil", [] { return reinterpret_cast<std::uintptr_t>(&telltale_python_stack_without_gil); },
+      "The same for who calls it where the GIL must not be waited for, as in CUPTI's callbacks.");
+  module.def(
       "start_samples", [](double per_second, bool with_stacks) { Sampler::instance().start(per_second, with_stacks); },
       nb::arg("per_second"), nb::arg("with_stacks"),
       "Begins to sample the load of the machine and, with stacks, what the threads of Python do.");

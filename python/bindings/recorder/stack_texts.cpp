@@ -2,6 +2,8 @@
 
 #include <telltale/telltale.h>
 
+#include <deque>
+
 namespace telltale::python {
 namespace {
 
@@ -34,12 +36,24 @@ std::shared_ptr<const StackText> StackTexts::find(std::span<const Frame> frames)
   if (const auto found = texts_.find(hash); found != texts_.end()) return found->second;
   constexpr std::size_t kMost = 1 << 16;  // of a program whose stacks are always new
   if (texts_.size() >= kMost) texts_.clear();
-  auto text = described(frames);
+  auto text = described(frames, [this](PyCodeObject* code) { return info_of(code); });
   if (text != nullptr) texts_[hash] = text;
   return text;
 }
 
-std::shared_ptr<const StackText> StackTexts::described(std::span<const Frame> frames) {
+// What is described here is kept by nobody: its code may be gone, and other code have its address, once it has returned.
+std::shared_ptr<const StackText> StackTexts::find_or_describe(std::span<const Frame> frames) {
+  if (auto text = find(frames)) return text;
+  std::deque<CodeInfo> infos;
+  for (const Frame& frame : frames)
+    if (frame.code == code_table().module_call()) code_table().learn_module(frame);
+  return described(frames, [&](PyCodeObject* code) {
+    const CodeInfo* const known = info_of(code);
+    return known != nullptr ? known : &infos.emplace_back(code_table().described(code));
+  });
+}
+
+std::shared_ptr<const StackText> StackTexts::described(std::span<const Frame> frames, const InfoOf& info_of) {
   auto text = std::make_shared<StackText>();
   std::vector<std::string> shown;  // outermost first
   FrameRole caller = FrameRole::kOwn;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,11 +30,14 @@ class StackTexts {
  public:
   // Null when some of the code is not known yet: see CodeTable::learn().
   std::shared_ptr<const StackText> find(std::span<const Frame> frames);
+  // Of frames of the calling thread, also where some of their code is not known. Does not need the GIL.
+  std::shared_ptr<const StackText> find_or_describe(std::span<const Frame> frames);
   // Of code in a stack that was found; else null where it is not known.
   const CodeInfo* info_of(PyCodeObject* code);
 
  private:
-  std::shared_ptr<const StackText> described(std::span<const Frame> frames);
+  using InfoOf = std::function<const CodeInfo*(PyCodeObject*)>;
+  static std::shared_ptr<const StackText> described(std::span<const Frame> frames, const InfoOf& info_of);
 
   std::unordered_map<PyCodeObject*, const CodeInfo*> codes_;
   std::unordered_map<std::uint64_t, std::shared_ptr<const StackText>> texts_;  // by what the frames hash to

@@ -163,6 +163,6 @@ def _is_capturing() -> bool:
 
 
 def _stack_source(wanted: Wanted) -> int:
-    """As operators have it: 0 where nobody can tell stacks."""
+    """0 where nobody can tell stacks, as for operators."""
     sees_stacks = wanted.samples or (wanted.stacks and _recorder.can_read_stacks())
-    return _recorder.stack_source() if sees_stacks else 0
+    return _recorder.stack_source_without_gil() if sees_stacks else 0

@@ -207,7 +207,7 @@ class Recording:
             self._watch_graphs_until_next()
 
     def _watch_graphs_until_next(self) -> None:
-        """What is captured while nothing is recorded may be replayed when something is; behind the last cycle nothing is."""
+        """What is captured meanwhile may be replayed in what is recorded next; behind the last cycle nothing is."""
         if self._cycles_left is not None:
             self._cycles_left -= 1
         if self._cycles_left != 0:

@@ -1,5 +1,21 @@
 // What programs in other languages call of the fake library to capture CUDA graphs and to replay them.
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
 #include "fake_cuda.h"
+
+namespace {
+
+// Of the threads that must be inside this library at the same time.
+struct Meeting {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_awaited = false, has_captured = false;
+};
+Meeting meeting;
+
+}  // namespace
 
 // Captures a node, which becomes the node 10 more than that of the graph 2.
 extern "C" void fake_capture(int node) {
@@ -19,4 +35,23 @@ extern "C" void fake_replay(int node, const char* kernel_name) {
   record.graphId = 2;
   record.graphNodeId = static_cast<std::uint64_t>(10 + node);
   fake::add(record);
+}
+
+// Captures while another thread is in the function below.
+extern "C" void fake_capture_while_awaited(int node) {
+  std::unique_lock held(meeting.mutex);
+  meeting.changed.wait(held, [] { return meeting.is_awaited; });
+  held.unlock();
+  fake_capture(node);
+  held.lock();
+  meeting.has_captured = true;
+  meeting.changed.notify_all();
+}
+
+// Whether that capture ended within so many seconds.
+extern "C" int fake_await_capture(int seconds) {
+  std::unique_lock held(meeting.mutex);
+  meeting.is_awaited = true;
+  meeting.changed.notify_all();
+  return meeting.changed.wait_for(held, std::chrono::seconds(seconds), [] { return meeting.has_captured; }) ? 1 : 0;
 }
