@@ -9,28 +9,13 @@
 
 #include "analysis/memory_summary.h"
 #include "analysis/torch_memory.h"
-#include "memory/stack_words.h"
+#include "memory/made_block.h"
+#include "memory/product_workspaces.h"
 
 namespace telltale {
 namespace {
 
 constexpr Nanoseconds kNever = UsedBlock::kNever;
-
-// What PyTorch gives cuBLAS to work in where CUBLAS_WORKSPACE_CONFIG does not say otherwise: on GPUs of Hopper's
-// generation and later, and on those before.
-constexpr std::int64_t kProductWorkspaces[] = {8 * 4096 * 1024, (2 * 4096 + 8 * 16) * 1024};
-// The operators that call cuBLAS.
-constexpr std::string_view kProducts[] = {"aten::mm",
-                                          "aten::addmm",
-                                          "aten::_addmm_activation",
-                                          "aten::bmm",
-                                          "aten::baddbmm",
-                                          "aten::addmv",
-                                          "aten::dot",
-                                          "aten::linear",
-                                          "aten::_scaled_mm",
-                                          "aten::_scaled_grouped_mm",
-                                          "aten::_grouped_mm"};
 
 // What a note's role says, for torch's categories and for ours.
 struct Role {
@@ -99,35 +84,27 @@ class Log {
   bool has_stacks_ = false;
 };
 
-// A block with what is known of where it was made.
-struct Made {
-  UsedBlock block;
-  StringId pool = kEmptyString;
-  MemoryCategory category = MemoryCategory::kUnknown;
-  StackPart part = StackPart::kUnknown;
-};
-
 class Uses {
  public:
   Uses(const Trace& trace, DeviceId device, const std::vector<Phase>& phases)
       : trace_(trace), phases_(phases), part_of_name_(trace.strings.size()), log_(trace, device) {
     collect(device);
     add_blocks_before(device);
-    for (Made& made : all_) made.part = part_of(made);
+    for (MadeBlock& made : all_) made.part = part_of(made);
     find_starts();
-    find_workspaces_of_products();
+    for (const std::size_t index : product_workspaces(trace, all_, last_)) all_[index].part = StackPart::kWorkspace;
     for (const AllocatorEvent& event : trace.allocator_events)
       if (event.device == device && event.action == AllocatorAction::kOutOfMemory) ran_out_ = event.time;
   }
 
   std::vector<UsedBlock> decided() {
-    for (Made& made : all_)
+    for (MadeBlock& made : all_)
       if (!made.block.is_noted) made.block.use = use_of(made);
     std::set<std::int64_t> gradient_sizes;
-    for (const Made& made : all_)
+    for (const MadeBlock& made : all_)
       if (made.block.use == MemoryUse::kGradients) gradient_sizes.insert(made.block.bytes);
     std::vector<UsedBlock> blocks;
-    for (Made& made : all_) {
+    for (MadeBlock& made : all_) {
       const bool fits = gradient_sizes.empty() || gradient_sizes.contains(made.block.bytes);
       if (!made.block.is_noted && may_be_parameter(made) && fits) made.block.use = MemoryUse::kParameters;
       blocks.push_back(made.block);
@@ -140,8 +117,8 @@ class Uses {
   void collect(DeviceId device) {
     const Notes notes = notes_of(trace_, device);
     for (const CategorizedBlock& each : categorized_blocks(trace_, device, notes.notes)) {
-      Made made{.block = {each.address, each.bytes, each.allocated, each.freed, each.event, each.freeing_event},
-                .category = each.category};
+      MadeBlock made{.block = {each.address, each.bytes, each.allocated, each.freed, each.event, each.freeing_event},
+                     .category = each.category};
       if (!each.was_there_before()) {
         if (const AllocatorEvent* const logged = log_.allocation(each.address, each.allocated)) {
           made.block.call_stack = logged->call_stack;
@@ -170,7 +147,7 @@ class Uses {
       if (segment.device != device || held.state != BlockState::kAllocated) continue;
       const auto [place, is_new] = known.try_emplace(held.address, all_.size());
       if (is_new) all_.push_back({.block = {.address = held.address, .bytes = held.bytes}});
-      Made& made = all_[place->second];
+      MadeBlock& made = all_[place->second];
       made.block.call_stack = held.call_stack;
       made.pool = segment.pool;
     }
@@ -205,7 +182,7 @@ class Uses {
   }
 
   // Phases are told by operators; what they call "other", or everything where nothing runs backward, frames tell.
-  StackPart part_of(const Made& made) {
+  StackPart part_of(const MadeBlock& made) {
     const StackPart by_frames = part_by_frames(made.block);
     if (by_frames < StackPart::kOptimizer) return by_frames;
     const Phase phase = made.block.event == kNoEvent ? Phase::kOther : phases_[made.block.event];
@@ -238,34 +215,13 @@ class Uses {
         continue;
       add_start(part_of_phase(phases_[event]), trace_.events.start[event]);
     }
-    for (const Made& made : all_)
+    for (const MadeBlock& made : all_)
       if (made.block.event == kNoEvent && made.block.allocated != UsedBlock::kBeforeTheTrace)
         add_start(made.part, made.block.allocated);
     for (std::vector<Nanoseconds>* const starts : {&backward_, &optimizer_, &forward_}) {
       std::ranges::sort(*starts);
       if (!starts->empty()) last_ = std::max(last_, starts->back());
     }
-  }
-
-  // cuBLAS works in memory that PyTorch takes from its allocator at a thread's first product, behind the result's, and
-  // keeps.
-  void find_workspaces_of_products() {
-    constexpr auto is_among = [](const auto& list, const auto& each) {
-      return std::ranges::find(list, each) != std::end(list);
-    };
-    std::map<TrackId, Made*> first;
-    for (Made& made : all_) {
-      const UsedBlock& block = made.block;
-      if (block.event == kNoEvent || made.part < StackPart::kOptimizer || !stays(block)) continue;
-      const EventId maker = maker_of(trace_, block.event);
-      if (!is_among(kProductWorkspaces, block.bytes) || maker == kNoEvent) continue;
-      if (!is_among(kProducts, trace_.name(maker))) continue;
-      Made*& known = first[trace_.events.track[block.event]];
-      const bool is_behind_result =
-          known != nullptr && known->block.event == block.event && known->block.allocated < block.allocated;
-      if (known == nullptr || block.event < known->block.event || is_behind_result) known = &made;
-    }
-    for (const auto& [thread, made] : first) made->part = StackPart::kWorkspace;
   }
 
   static Nanoseconds next(const std::vector<Nanoseconds>& starts, Nanoseconds time) {
@@ -282,7 +238,7 @@ class Uses {
     return next_start == kNever ? stays(block) : block.freed > next_start;
   }
 
-  MemoryUse use_of(const Made& made) const {
+  MemoryUse use_of(const MadeBlock& made) const {
     const UsedBlock& block = made.block;
     if (made.pool != kEmptyString) return MemoryUse::kCudaGraphs;
     const bool is_from_before = block.allocated == UsedBlock::kBeforeTheTrace;
@@ -333,7 +289,7 @@ class Uses {
   }
 
   // Made before anything is computed, and never freed.
-  bool may_be_parameter(const Made& made) const {
+  bool may_be_parameter(const MadeBlock& made) const {
     const UsedBlock& block = made.block;
     if (!stays(block) || block.allocated == UsedBlock::kBeforeTheTrace) return false;
     if (block.use != MemoryUse::kInputs && block.use != MemoryUse::kOther) return false;
@@ -346,7 +302,7 @@ class Uses {
   std::vector<std::optional<StackPart>> part_of_name_;
   std::unordered_map<StringId, StackPart> part_of_text_;
   Log log_;
-  std::vector<Made> all_;
+  std::vector<MadeBlock> all_;
   std::vector<Nanoseconds> forward_, backward_, optimizer_;  // when they begin, ascending
   Nanoseconds last_ = INT64_MIN;                             // of these
   std::optional<Nanoseconds> ran_out_;                       // when memory did, the last time

@@ -93,7 +93,6 @@ TEST(MemoryUses, what_the_program_notes_decides_first) {
   EXPECT_EQ(built.strings[blocks.at(9).name], "head.weight");
 }
 
-// A snapshot: no operators, stacks alone.
 // At a thread's first product, behind the result's block; as large a block of a later product that stays is none.
 TEST(MemoryUses, what_cublas_works_in_is_workspace) {
   constexpr std::int64_t kHopper = 32 << 20, kBefore = 8'519'680;
@@ -114,36 +113,51 @@ TEST(MemoryUses, what_cublas_works_in_is_workspace) {
     EXPECT_EQ(block.use == MemoryUse::kWorkspace, address == 11 || address == 13) << address;
 }
 
-TEST(MemoryUses, of_a_log_without_operators_follow_from_frames) {
+// A snapshot: no operators, stacks alone. Each request comes a nanosecond behind the one before.
+struct LogSketch {
   TraceSketch sketch;
-  const TrackId thread = sketch.thread("log");
-  Trace& trace = sketch.trace();
-  const auto allocate = [&](Nanoseconds time, std::int64_t bytes, std::uint64_t address, std::string_view stack,
-                            std::string_view pool = {}) {
-    trace.allocator_events.push_back({.time = time,
+  TrackId thread = sketch.thread("log");
+  Nanoseconds now = 0;
+  std::map<std::uint64_t, std::int64_t> live;
+
+  static constexpr std::string_view kConstruction = "torch/nn/modules/module.py(900): _apply;train.py(5): main";
+  static constexpr std::string_view kForward =
+      "model.py(7): forward;torch/nn/modules/module.py(1500): _call_impl;train.py(9): main";
+  static constexpr std::string_view kOptimizer = "torch/optim/adam.py(100): _init_group;train.py(11): main";
+
+  void allocate(std::uint64_t address, std::int64_t bytes, std::string_view stack, std::string_view pool = {}) {
+    Trace& trace = sketch.trace();
+    trace.allocator_events.push_back({.time = ++now,
                                       .address = address,
                                       .bytes = bytes,
                                       .device = 0,
                                       .pool = trace.strings.intern(pool),
                                       .call_stack = trace.strings.intern(stack)});
-    sketch.allocate(thread, time, bytes, 0, address);
-  };
-  const auto free = [&](Nanoseconds time, std::int64_t bytes, std::uint64_t address) {
-    trace.allocator_events.push_back(
-        {.time = time, .address = address, .bytes = bytes, .device = 0, .action = AllocatorAction::kFreeCompleted});
-    sketch.allocate(thread, time, -bytes, 0, address);
-  };
-  allocate(10, 400, 1, "torch/nn/modules/module.py(900): _apply;train.py(5): main");
-  allocate(20, 64, 2, "model.py(7): forward;torch/nn/modules/module.py(1500): _call_impl;train.py(9): main");
-  allocate(25, 16, 8, "model.py(8): forward;torch/nn/modules/module.py(1500): _call_impl;train.py(9): main", "1.0");
-  allocate(30, 400, 3, "");
-  allocate(31, 7, 4, "torch/autograd/graph.py(800): _engine_run_backward;train.py(10): main");
-  free(35, 64, 2);
-  free(36, 7, 4);
-  allocate(40, 800, 5, "torch/optim/adam.py(100): _init_group;train.py(11): main");
-  allocate(50, 64, 6, "model.py(7): forward;torch/nn/modules/module.py(1500): _call_impl;train.py(9): main");
-  allocate(60, 32, 7, "at::cuda::getNewWorkspace();model.py(7): forward");
-  const auto blocks = blocks_of(sketch.build());
+    sketch.allocate(thread, now, bytes, 0, address);
+    live[address] = bytes;
+  }
+  void free(std::uint64_t address) {
+    const std::int64_t bytes = live.at(address);
+    sketch.trace().allocator_events.push_back(
+        {.time = ++now, .address = address, .bytes = bytes, .device = 0, .action = AllocatorAction::kFreeCompleted});
+    sketch.allocate(thread, now, -bytes, 0, address);
+  }
+  std::map<std::uint64_t, UsedBlock> blocks() { return blocks_of(sketch.build()); }
+};
+
+TEST(MemoryUses, of_a_log_without_operators_follow_from_frames) {
+  LogSketch log;
+  log.allocate(1, 400, LogSketch::kConstruction);
+  log.allocate(2, 64, LogSketch::kForward);
+  log.allocate(8, 16, "model.py(8): forward;torch/nn/modules/module.py(1500): _call_impl;train.py(9): main", "1.0");
+  log.allocate(3, 400, "");
+  log.allocate(4, 7, "torch/autograd/graph.py(800): _engine_run_backward;train.py(10): main");
+  log.free(2);
+  log.free(4);
+  log.allocate(5, 800, LogSketch::kOptimizer);
+  log.allocate(6, 64, LogSketch::kForward);
+  log.allocate(7, 32, "at::cuda::getNewWorkspace();model.py(7): forward");
+  const auto blocks = log.blocks();
   EXPECT_EQ(blocks.at(1).use, MemoryUse::kParameters);
   EXPECT_EQ(blocks.at(2).use, MemoryUse::kActivations);
   EXPECT_EQ(blocks.at(3).use, MemoryUse::kGradients);
@@ -151,6 +165,25 @@ TEST(MemoryUses, of_a_log_without_operators_follow_from_frames) {
   EXPECT_EQ(blocks.at(5).use, MemoryUse::kOptimizerState);
   EXPECT_EQ(blocks.at(7).use, MemoryUse::kWorkspace);
   EXPECT_EQ(blocks.at(8).use, MemoryUse::kCudaGraphs);
+}
+
+// In a log, the product's result is told by its stack; autograd's thread has none.
+TEST(MemoryUses, of_a_log_what_cublas_works_in_is_workspace) {
+  constexpr std::int64_t kWorkspace = 32 << 20;
+  LogSketch log;
+  log.allocate(1, kWorkspace, LogSketch::kConstruction);
+  log.allocate(2, kWorkspace, LogSketch::kConstruction);
+  for (int step = 0; step < 2; ++step) {
+    log.allocate(10, kWorkspace, LogSketch::kForward);  // the result
+    if (step == 0) log.allocate(11, kWorkspace, LogSketch::kForward);
+    log.allocate(20, kWorkspace, "");
+    if (step == 0) log.allocate(21, kWorkspace, "");
+    log.allocate(22, kWorkspace, "");  // a gradient, which the last step leaves
+    if (step == 1) break;
+    for (const std::uint64_t address : {10, 20, 22}) log.free(address);
+  }
+  for (const auto& [address, block] : log.blocks())
+    EXPECT_EQ(block.use == MemoryUse::kWorkspace, address == 11 || address == 21) << address;
 }
 
 }  // namespace
