@@ -288,13 +288,13 @@ class Uses {
     return info != nullptr && info->sequence != OperatorInfo::kNoSequence;
   }
 
-  // Made before anything is computed, and never freed.
+  // Made before anything is computed, and never freed. What computes nothing has none.
   bool may_be_parameter(const MadeBlock& made) const {
     const UsedBlock& block = made.block;
     if (!stays(block) || block.allocated == UsedBlock::kBeforeTheTrace) return false;
     if (block.use != MemoryUse::kInputs && block.use != MemoryUse::kOther) return false;
     const Nanoseconds computes = std::min(next(forward_, INT64_MIN), next(backward_, INT64_MIN));
-    return block.allocated < computes;
+    return computes != kNever && block.allocated < computes;
   }
 
   const Trace& trace_;

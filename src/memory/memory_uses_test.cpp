@@ -186,5 +186,11 @@ TEST(MemoryUses, of_a_log_what_cublas_works_in_is_workspace) {
     EXPECT_EQ(block.use == MemoryUse::kWorkspace, address == 11 || address == 21) << address;
 }
 
+TEST(MemoryUses, what_computes_nothing_has_no_parameters) {
+  LogSketch log;
+  log.allocate(1, 400, "train.py(5): main");
+  EXPECT_EQ(log.blocks().at(1).use, MemoryUse::kOther);
+}
+
 }  // namespace
 }  // namespace telltale
