@@ -11,6 +11,7 @@
 #include "analysis/torch_memory.h"
 #include "memory/made_block.h"
 #include "memory/product_workspaces.h"
+#include "memory/unfinished_backward.h"
 
 namespace telltale {
 namespace {
@@ -100,6 +101,7 @@ class Uses {
   std::vector<UsedBlock> decided() {
     for (MadeBlock& made : all_)
       if (!made.block.is_noted) made.block.use = use_of(made);
+    settle_unfinished_backward();
     std::set<std::int64_t> gradient_sizes;
     for (const MadeBlock& made : all_)
       if (made.block.use == MemoryUse::kGradients) gradient_sizes.insert(made.block.bytes);
@@ -277,6 +279,15 @@ class Uses {
       default:
         return made.category == MemoryCategory::kInput ? MemoryUse::kInputs : MemoryUse::kOther;
     }
+  }
+
+  void settle_unfinished_backward() {
+    std::set<std::int64_t> parameter_sizes;
+    for (const MadeBlock& made : all_)
+      if (made.block.use == MemoryUse::kParameters || may_be_parameter(made)) parameter_sizes.insert(made.block.bytes);
+    const std::vector<Nanoseconds>& ends = optimizer_.empty() ? forward_ : optimizer_;
+    for (const std::size_t index : unfinished_temporaries(all_, ends, parameter_sizes))
+      all_[index].block.use = MemoryUse::kTemporaries;
   }
 
   // Whether the program has run backward before, or autograd has numbered the operator, as it does where it keeps what

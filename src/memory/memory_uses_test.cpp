@@ -192,5 +192,39 @@ TEST(MemoryUses, what_computes_nothing_has_no_parameters) {
   EXPECT_EQ(log.blocks().at(1).use, MemoryUse::kOther);
 }
 
+// Two weights of 100 and one of 64, with a temporary of 64 before its gradient.
+TEST(MemoryUses, of_a_backward_pass_that_never_ended_follow_from_the_one_before) {
+  LogSketch log;
+  log.allocate(1, 100, LogSketch::kConstruction);
+  log.allocate(2, 64, LogSketch::kConstruction);
+  for (int step = 0; step < 2; ++step) {
+    log.allocate(10, 50, LogSketch::kForward);
+    log.allocate(20, 100, "");
+    log.allocate(21, 64, "");
+    log.allocate(22, 64, "");
+    if (step == 1) break;
+    log.free(21);
+    log.free(10);
+    log.allocate(30, 200, LogSketch::kOptimizer);
+    log.free(20);
+    log.free(22);
+  }
+  const auto blocks = log.blocks();
+  EXPECT_EQ(blocks.at(20).use, MemoryUse::kGradients);
+  EXPECT_EQ(blocks.at(21).use, MemoryUse::kTemporaries);
+  EXPECT_EQ(blocks.at(22).use, MemoryUse::kGradients);
+}
+
+TEST(MemoryUses, of_a_first_backward_pass_that_never_ended_follow_from_the_sizes_of_parameters) {
+  LogSketch log;
+  log.allocate(1, 100, LogSketch::kConstruction);
+  log.allocate(10, 50, LogSketch::kForward);
+  log.allocate(20, 100, "");
+  log.allocate(21, 50, "");
+  const auto blocks = log.blocks();
+  EXPECT_EQ(blocks.at(20).use, MemoryUse::kGradients);
+  EXPECT_EQ(blocks.at(21).use, MemoryUse::kTemporaries);
+}
+
 }  // namespace
 }  // namespace telltale
