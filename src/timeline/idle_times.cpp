@@ -9,6 +9,13 @@
 #include "trace/unrecorded_steps.h"
 
 namespace telltale {
+namespace {
+
+constexpr std::size_t kGapsInTotal = 64;
+
+void add_time(CauseTimes& times, HostWork cause, Nanoseconds time) { times[static_cast<std::size_t>(cause)] += time; }
+
+}  // namespace
 
 IdleTimes::IdleTimes(const Trace& trace) {
   const std::vector<DeviceId> devices = devices_at_work(trace);
@@ -31,6 +38,7 @@ IdleTimes::IdleTimes(const Trace& trace) {
     gaps.blamed.shrink_to_fit();
     gaps.sums.resize(sums_over(gaps.size()));
     SpanLine(gaps, std::span(gaps.sums)).fill_sums();
+    gaps.fill_totals();
   }
 }
 
@@ -54,13 +62,42 @@ void IdleTimes::Gaps::add(const IdleGap& gap, const std::vector<Interval>& pause
   add_part(at, gap.when.end, gap.cause, gap.blamed);
 }
 
+void IdleTimes::Gaps::fill_totals() {
+  totals.reserve(size() / kGapsInTotal + 1);
+  CauseTimes sum{};
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (i % kGapsInTotal == 0) totals.push_back(sum);
+    add_time(sum, causes[i], durations[i]);
+  }
+  if (size() % kGapsInTotal == 0) totals.push_back(sum);
+}
+
+CauseTimes IdleTimes::Gaps::before(std::size_t i) const {
+  CauseTimes times = totals[i / kGapsInTotal];
+  for (std::size_t at = i / kGapsInTotal * kGapsInTotal; at < i; ++at) add_time(times, causes[at], durations[at]);
+  return times;
+}
+
+// Gaps do not overlap: what is drawn together begins with the one that starts then.
+CauseTimes IdleTimes::Gaps::by_cause(const DrawnSpan& drawn) const {
+  CauseTimes times{};
+  if (drawn.count == 1) {
+    add_time(times, causes[drawn.longest], durations[drawn.longest]);
+    return times;
+  }
+  const std::size_t first = starts.first_from(drawn.start);
+  const CauseTimes until = before(first + drawn.count), from = before(first);
+  for (std::size_t cause = 0; cause < times.size(); ++cause) times[cause] = until[cause] - from[cause];
+  return times;
+}
+
 const IdleTimes::Gaps* IdleTimes::find(DeviceId device) const {
   const auto found = std::ranges::find(devices_, device, &Gaps::device);
   return found == devices_.end() ? nullptr : &*found;
 }
 
-std::array<Nanoseconds, kHostWorkCount> IdleTimes::by_cause(DeviceId device, Interval window) const {
-  std::array<Nanoseconds, kHostWorkCount> times{};
+CauseTimes IdleTimes::by_cause(DeviceId device, Interval window) const {
+  CauseTimes times{};
   const Gaps* gaps = find(device);
   if (gaps == nullptr) return times;
   std::size_t first = gaps->starts.first_from(window.begin);
@@ -68,7 +105,7 @@ std::array<Nanoseconds, kHostWorkCount> IdleTimes::by_cause(DeviceId device, Int
   for (std::size_t i = first; i < gaps->size() && gaps->starts[i] < window.end; ++i) {
     const Nanoseconds begin = std::max(gaps->starts[i], window.begin);
     const Nanoseconds end = std::min(gaps->starts[i] + gaps->durations[i], window.end);
-    if (end > begin) times[static_cast<std::size_t>(gaps->causes[i])] += end - begin;
+    if (end > begin) add_time(times, gaps->causes[i], end - begin);
   }
   return times;
 }
@@ -77,7 +114,8 @@ std::size_t IdleTimes::memory_bytes() const {
   std::size_t bytes = 0;
   for (const Gaps& gaps : devices_)
     bytes += gaps.starts.memory_bytes() + gaps.durations.memory_bytes() + gaps.causes.capacity() +
-             gaps.blamed.capacity() * sizeof(EventId) + gaps.sums.capacity() * sizeof(SpanSum);
+             gaps.blamed.capacity() * sizeof(EventId) + gaps.sums.capacity() * sizeof(SpanSum) +
+             gaps.totals.capacity() * sizeof(CauseTimes);
   return bytes;
 }
 

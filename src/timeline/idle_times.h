@@ -19,23 +19,33 @@
 
 namespace telltale {
 
+// By HostWork.
+using CauseTimes = std::array<Nanoseconds, kHostWorkCount>;
+
+// A gap, or several that are drawn together.
+struct DrawnGaps {
+  DrawnSpan span;
+  CauseTimes by_cause{};                // adds up to what is busy of the span, which is idle time here
+  HostWork cause = HostWork::kUnknown;  // of the longest, likewise below
+  EventId blamed = kNoEvent;
+};
+
 class IdleTimes {
  public:
   explicit IdleTimes(const Trace& trace);
 
-  // Calls visit(DrawnSpan, HostWork cause, EventId blamed) for what is drawn of a device: see SpanLine::draw. Cause and
-  // blame are those of the longest.
+  // Calls visit(DrawnGaps) for what is drawn of a device: see SpanLine::draw.
   template <typename Visit>
   void draw(DeviceId device, unsigned level, Interval window, Visit visit) const {
     const Gaps* gaps = find(device);
     if (gaps == nullptr) return;
     SpanLine(*gaps, std::span(gaps->sums)).draw(level, window, [&](const DrawnSpan& drawn) {
-      visit(drawn, gaps->causes[drawn.longest], gaps->blamed[drawn.longest]);
+      visit(DrawnGaps{drawn, gaps->by_cause(drawn), gaps->causes[drawn.longest], gaps->blamed[drawn.longest]});
     });
   }
 
   // How long the device idles within the window, by cause.
-  std::array<Nanoseconds, kHostWorkCount> by_cause(DeviceId device, Interval window) const;
+  CauseTimes by_cause(DeviceId device, Interval window) const;
 
   std::size_t memory_bytes() const;
 
@@ -48,11 +58,15 @@ class IdleTimes {
     std::vector<HostWork> causes;
     std::vector<EventId> blamed;
     std::vector<SpanSum> sums;
+    std::vector<CauseTimes> totals;  // of all gaps before every 64th
 
     void add(const IdleGap& gap, const std::vector<Interval>& paused);
     std::size_t size() const { return starts.size(); }
     Nanoseconds start(std::size_t i) const { return starts[i]; }
     Nanoseconds duration(std::size_t i) const { return durations[i]; }
+    void fill_totals();
+    CauseTimes before(std::size_t i) const;
+    CauseTimes by_cause(const DrawnSpan& drawn) const;
   };
   const Gaps* find(DeviceId device) const;
 

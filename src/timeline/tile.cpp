@@ -28,13 +28,22 @@ void add_events(const Timeline& timeline, const ShownTrack& track, TilePlace pla
   }
 }
 
+// What is drawn together is a span for each cause, each with its share: the longest gap says little about the others.
+// The largest share comes last.
 void add_gaps(const Timeline& timeline, const ShownTrack& track, TilePlace place, std::vector<TileSpan>& spans) {
-  timeline.idle_times().draw(*track.device, place.level, place.window(),
-                             [&](const DrawnSpan& drawn, HostWork cause, EventId blamed) {
-                               TileSpan& span = spans.emplace_back(span_of(drawn, track.id));
-                               span.event = blamed;
-                               span.cause = cause;
-                             });
+  timeline.idle_times().draw(*track.device, place.level, place.window(), [&](const DrawnGaps& gaps) {
+    const std::size_t first = spans.size();
+    for (std::size_t i = 0; i < gaps.by_cause.size(); ++i) {
+      const auto cause = static_cast<HostWork>(i);
+      if (gaps.by_cause[i] == 0 && cause != gaps.cause) continue;
+      TileSpan& span = spans.emplace_back(span_of(gaps.span, track.id));
+      if (span.duration > 0)
+        span.busy = static_cast<float>(static_cast<double>(gaps.by_cause[i]) / static_cast<double>(span.duration));
+      span.event = cause == gaps.cause ? gaps.blamed : kNoEvent;
+      span.cause = cause;
+    }
+    std::ranges::sort(spans.begin() + static_cast<std::ptrdiff_t>(first), spans.end(), {}, &TileSpan::busy);
+  });
 }
 
 }  // namespace

@@ -31,14 +31,15 @@ struct TilePlace {
 struct TileSpan {
   Nanoseconds start = 0, duration = 0;
   EventId event = kNoEvent;  // the longest; of an idle time what is to blame, if anything is
-  std::uint32_t events = 1;
+  std::uint32_t events = 1;  // of idle times, all that are drawn together, whatever their cause
   TrackId track = 0;
   float busy = 1;  // share of the duration
   std::uint16_t lane = 0;
   std::optional<HostWork> cause;  // of an idle time
 };
 
-// By track as given, lane and start. The place must be valid; tracks that are not shown, and counters, have no spans.
+// By track as given, lane and start. Idle times that are drawn together are a span for each cause, all with the same
+// start and duration. The place must be valid; tracks that are not shown, and counters, have no spans.
 std::vector<TileSpan> tile_spans(const Timeline& timeline, TilePlace place, std::span<const TrackId> tracks);
 
 }  // namespace telltale

@@ -162,6 +162,40 @@ TEST(Tiles, idle_times_are_a_track_of_their_device) {
   EXPECT_EQ(spans[1].event, sketch.id(launch));
 }
 
+// At every zoom, whatever is drawn together.
+TEST(Tiles, every_cause_of_idle_time_is_drawn_for_as_long_as_it_lasts) {
+  std::mt19937 random(34);
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main"), stream = sketch.stream(0, 7);
+  Nanoseconds at = 0;
+  const std::array<std::pair<Kind, const char*>, 3> kHost = {
+      {{Kind::kRuntime, "cudaLaunchKernel"}, {Kind::kPython, "train.py(1): f"}, {Kind::kOperator, "aten::add"}}};
+  for (int i = 0; i < 700; ++i) {
+    const auto gap = static_cast<Nanoseconds>(1 + random() % (i % 50 == 0 ? 9000 : 60));
+    const auto& [kind, name] = kHost[random() % kHost.size()];
+    const auto host = sketch.event(thread, kind, name, at, at + gap);
+    sketch.work(stream, Kind::kKernel, "k", at + gap, at + gap + 40, host);
+    at += gap + 40;
+  }
+  const auto trace = std::make_shared<const Trace>(sketch.build());
+  const Timeline timeline(trace, 1);
+  const TrackId gaps = timeline.tracks().front().id;
+  const auto expected = timeline.idle_times().by_cause(0, {0, trace->duration});
+  for (unsigned level = 8; level < 24; ++level) {  // from here on one tile holds all
+    std::array<double, kHostWorkCount> drawn{};
+    std::size_t together = 0;
+    for (const TileSpan& span : tile_spans(timeline, {level, 0}, std::vector{gaps})) {
+      ASSERT_LE(span.busy, 1);
+      drawn[static_cast<std::size_t>(*span.cause)] += span.busy * static_cast<double>(span.duration);
+      together += span.events > 1;
+    }
+    for (std::size_t cause = 0; cause < drawn.size(); ++cause)
+      EXPECT_NEAR(drawn[cause], static_cast<double>(expected[cause]), 1e-4 * static_cast<double>(trace->duration))
+          << "level " << level << ", " << name_of(static_cast<HostWork>(cause));
+    EXPECT_GT(together, 0U) << "level " << level;
+  }
+}
+
 TEST(Tiles, an_empty_trace_has_no_tracks_and_no_spans) {
   const Timeline timeline(std::make_shared<const Trace>(), 1);
   EXPECT_TRUE(timeline.tracks().empty());

@@ -90,7 +90,8 @@ export interface TraceShape {
  * [K·1024·2^L, (K+1)·1024·2^L). Spans that reach into it, by track, lane and start. An event of a bucket's width or
  * more stands alone; shorter ones that are neighbors on their lane are drawn together, at most some of them a bucket.
  * Gaps may take seconds when they are first asked for: ask for them apart. Their event is what is to blame, NO_EVENT
- * where nothing is.
+ * where nothing is. Gaps that are drawn together are one span for each cause, all with the same start and duration and
+ * each with its share; the largest comes last, and `events` counts them all.
  * Binary and little-endian; columns one behind another, each padded to a multiple of 8 bytes:
  *
  *   u32 magic 0x314c5454 ("TTL1"), u32 spans, u32 bytes of names, u32 0

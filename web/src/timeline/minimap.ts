@@ -7,7 +7,8 @@ import { minimapTracks } from "./minimap_tracks";
 import { SpanPainter } from "./paint_spans";
 import { type Surface, surface } from "./surface";
 import type { TextFit } from "./text_fit";
-import { tilesIn } from "./tile";
+import { type Spans, tilesIn } from "./tile";
+import type { Draw } from "./tile_cache";
 import type { TimelineModel } from "./timeline_model";
 import { type Viewport, clamped } from "./viewport";
 import { type Scene, levelOfScene } from "./wishes";
@@ -65,13 +66,19 @@ export function minimap(model: TimelineModel, lookNow: () => Look, fit: TextFit,
     tracks.forEach((track, index) => {
       const lanes = Math.min(Math.max(1, track.lanes), LANES);
       const laneHeight = Math.max(1, Math.floor(Math.min(rowHeight - 1, ROW_HEIGHT * ratio) / lanes));
-      const rows: number[] = [];
-      for (let lane = 0; lane < lanes; ++lane) rows.push(painter.row(Math.round(2 * ratio) + index * rowHeight + lane * laneHeight, laneHeight));
-      for (let tile = first; tile <= last; ++tile) {
-        model.stores.spans.cover(track.id, level, tile, (spans, start, end) => {
-          rows.forEach((row, lane) => painter.lane(frame, spans, lane, start, end, row, false));
-        });
+      const top = Math.round(2 * ratio) + index * rowHeight;
+      const cover = (draw: Draw<Spans>): void => {
+        for (let tile = first; tile <= last; ++tile) model.stores.spans.cover(track.id, level, tile, draw);
+      };
+      if (track.kind === "gaps") {
+        painter.gaps(frame, top, laneHeight, cover);
+        return;
       }
+      const rows: number[] = [];
+      for (let lane = 0; lane < lanes; ++lane) rows.push(painter.row(top + lane * laneHeight, laneHeight));
+      cover((spans, start, end) => {
+        rows.forEach((row, lane) => painter.lane(frame, spans, lane, start, end, row));
+      });
     });
     painter.end(frame, null);
   };

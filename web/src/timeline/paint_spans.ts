@@ -5,9 +5,11 @@
 import type { Pen } from "../pen";
 import type { Nanoseconds } from "../protocol";
 import { type Frame, SMALL_FONT, setFont } from "./frame";
+import { GapColumns } from "./gap_columns";
 import { styleOf } from "./look";
 import { SearchMarks, type Searched } from "./search_marks";
 import { type Spans, firstAfter } from "./tile";
+import type { Draw } from "./tile_cache";
 
 interface Label {
   x: number;
@@ -31,6 +33,7 @@ export class SpanPainter {
   private hatched: number[] = []; // x, y, width, height, x, …
   private labels: Label[] = [];
   private marks: SearchMarks | null = null;
+  private readonly gapColumns = new GapColumns();
 
   constructor(private readonly hasNames = true) {}
 
@@ -52,7 +55,7 @@ export class SpanPainter {
   }
 
   /** Spans of a lane inside [start, end). */
-  lane(frame: Frame, spans: Spans, lane: number, start: Nanoseconds, end: Nanoseconds, row: number, isHatched: boolean): void {
+  lane(frame: Frame, spans: Spans, lane: number, start: Nanoseconds, end: Nanoseconds, row: number): void {
     const from = spans.firstOfLane[lane];
     const to = spans.firstOfLane[lane + 1];
     const placed = this.rows[row];
@@ -80,13 +83,46 @@ export class SpanPainter {
       const style = styleOf(spans.color[i] ?? 0, spans.busy[i] ?? 1, marks !== undefined && marks[spans.name[i] ?? 0] === 0);
       const endsHere = spanEnd <= right && until - x > 3 * ratio;
       this.pixels.fill(look.pixels[style] ?? 0, offset + x, offset + until - (endsHere ? 1 : 0));
-      if (isHatched && until - x > 3 * ratio) this.hatched.push(x, placed.y, until - x, placed.height);
       const beginsHere = Math.max(spanStart, view.start) >= left;
       if (!hasLabels || !beginsHere || spans.events[i] !== 1) continue;
       const room = (Math.min(spanEnd, view.end) - view.start) * scale - x;
       if (room >= narrowest) {
         this.labels.push({ x, y: placed.y + placed.height / 2, room, text: spans.names[spans.name[i] ?? 0] ?? "", ink: look.inks[style] ?? look.ink });
       }
+    }
+  }
+
+  /** Idle time, whose pieces `cover` draws. */
+  gaps(frame: Frame, y: number, height: number, cover: (draw: Draw<Spans>) => void): void {
+    const { look, stage: { view } } = frame;
+    this.gapColumns.begin(this.width);
+    cover((spans, start, end) => {
+      const marks = this.marks?.of(spans.names);
+      const style = (i: number): number => styleOf(spans.color[i] ?? 0, 1, marks !== undefined && marks[spans.name[i] ?? 0] === 0);
+      this.gapColumns.add(spans, view, start, end, style);
+      this.markGaps(frame, spans, Math.max(start, view.start), Math.min(end, view.end), { y, height }, style);
+    });
+    const first = this.row(y, 1);
+    for (let line = 1; line < height; ++line) this.row(y + line, 1);
+    this.gapColumns.paint(this.pixels.subarray(first * this.width), height, look.pixels);
+  }
+
+  /** Stripes and names, where there is room. */
+  private markGaps(frame: Frame, spans: Spans, left: Nanoseconds, right: Nanoseconds, box: { y: number; height: number }, style: (i: number) => number): void {
+    const { look, ratio, stage: { view } } = frame;
+    const scale = this.width / (view.end - view.start);
+    for (let i = Math.max(0, firstAfter(spans, 0, spans.count, left) - 1); i < spans.count; ++i) {
+      const spanStart = spans.start[i] ?? 0;
+      if (spanStart >= right) break;
+      const x = Math.round((Math.max(spanStart, left) - view.start) * scale);
+      const width = Math.round((Math.min(spanStart + (spans.duration[i] ?? 0), right) - view.start) * scale) - x;
+      if (spans.events[i] !== 1 || width <= 3 * ratio) continue;
+      this.hatched.push(x, box.y, width, box.height);
+      const beginsHere = Math.max(spanStart, view.start) >= left;
+      if (!this.hasNames || !beginsHere || box.height < LOWEST_LABEL * ratio) continue;
+      const room = (Math.min(spanStart + (spans.duration[i] ?? 0), view.end) - view.start) * scale - x;
+      if (room < NARROWEST_LABEL * ratio) continue;
+      this.labels.push({ x, y: box.y + box.height / 2, room, text: spans.names[spans.name[i] ?? 0] ?? "", ink: look.inks[style(i)] ?? look.ink });
     }
   }
 
@@ -130,8 +166,10 @@ export class SpanPainter {
     });
     for (const [color, list] of byColor) {
       context.fillStyle = `rgb(${color & 255} ${(color >> 8) & 255} ${(color >> 16) & 255})`;
+      context.globalAlpha = (color >>> 24) / 255;
       fillAll(context, list);
     }
+    context.globalAlpha = 1;
   }
 
   /** Room for half as many rows more, keeping what is painted. */

@@ -32,7 +32,7 @@ export class Picture {
       context.fillStyle = look.soft;
       context.fillRect(0, top * ratio - ratio, stage.width * ratio, ratio);
     }
-    paintSteps(frame, model.shape.steps, (step) => model.range?.start === step.start_ns && model.range.end === step.start_ns + step.duration_ns);
+    paintSteps(frame, model.shape.steps, (step) => model.isStepChosen(step));
     paintFlags(frame, model.flags);
     context.fillStyle = look.line;
     context.fillRect(0, RULER.height * ratio - ratio, stage.width * ratio, ratio);
@@ -80,10 +80,14 @@ export class Picture {
     const first = Math.max(0, Math.floor((RULER.height - y) / row.laneHeight));
     const last = Math.min(Math.max(1, track.lanes) - 1, Math.floor((stage.height - y) / row.laneHeight));
     const height = Math.max(1, Math.round(row.laneHeight * ratio) - (row.laneHeight >= 4 ? Math.max(1, Math.round(ratio)) : 0));
+    if (track.kind === "gaps") {
+      this.spans.gaps(frame, Math.round(y * ratio), height, (draw) => this.pieces(model, track.id, draw));
+      return;
+    }
     const rows: number[] = [];
     for (let lane = first; lane <= last; ++lane) rows.push(this.spans.row(Math.round((y + lane * row.laneHeight) * ratio), height));
     this.pieces(model, track.id, (spans, start, end) => {
-      rows.forEach((each, i) => this.spans.lane(frame, spans, first + i, start, end, each, track.kind === "gaps"));
+      rows.forEach((each, i) => this.spans.lane(frame, spans, first + i, start, end, each));
     });
   }
 
