@@ -264,6 +264,43 @@ TEST(ViewTimeline, names_with_markup_and_of_ten_megabytes_are_shown_as_short_tex
   EXPECT_EQ(view_search(**view, {.text = "ONERROR"})->count, 1U);
 }
 
+TEST(ViewTimeline, a_mark_behind_all_else_lies_in_what_is_shown) {
+  const ViewPtr view = opened("mlp_sync.json.gz");  // ends with torch's "Record Window End"
+  const auto answer = view_trace(*view);
+  Nanoseconds last = 0;
+  for (const Nanoseconds start : view->trace->events.start) last = std::max(last, start);
+  EXPECT_GT(last, view->trace->duration);
+  EXPECT_EQ(answer->duration, last + 1);
+}
+
+TEST(ViewTimeline, a_process_without_a_name_that_stands_for_a_device_is_called_as_the_device) {
+  auto trace = std::make_shared<Trace>();
+  trace->devices = {{.id = 0, .name = "NVIDIA B200"}, {.id = 1}};
+  trace->processes = {{.native_id = 40}, {}, {}};
+  for (const DeviceId device : {kHost, 0, 1}) {
+    const auto id = static_cast<TrackId>(trace->tracks.size());
+    trace->tracks.push_back({.kind = device == kHost ? TrackKind::kThread : TrackKind::kStream,
+                             .process = static_cast<ProcessId>(id),
+                             .device = device,
+                             .first_event = id,
+                             .event_count = 1});
+    trace->events.start.push_back(0);
+    trace->events.duration.push_back(5);
+    trace->events.name.push_back(kEmptyString);
+    trace->events.kind.push_back(device == kHost ? Kind::kOther : Kind::kKernel);
+    trace->events.track.push_back(id);
+    trace->events.parent.push_back(kNoEvent);
+    trace->events.cause.push_back(kNoEvent);
+  }
+  const auto view = open_view({.path = "nameless", .trace = trace});
+  ASSERT_TRUE(view);
+  const auto answer = view_trace(**view);
+  ASSERT_EQ(answer->processes.size(), 3U);
+  EXPECT_EQ(answer->processes[0].name, "process 40");
+  EXPECT_EQ(answer->processes[1].name, "GPU 0 (NVIDIA B200)");
+  EXPECT_EQ(answer->processes[2].name, "GPU 1");
+}
+
 TEST(ViewTimeline, several_threads_may_ask_everything_at_once) {
   const ViewPtr view = opened("small_train.json.gz");
   const auto ask_all = [&] {

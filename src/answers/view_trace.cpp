@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
+#include "analysis/device_maker.h"
 #include "answers/event_place.h"
 #include "report/analyze_words.h"
 #include "report/compact_json.h"
@@ -62,7 +65,7 @@ void describe(Fields& fields, const ViewTraceAnswer& answer) {
   fields.object("TraceShape", "What a trace consists of");
   fields.member("file", answer.file, "without its folder");
   fields.member("format", answer.format, "what wrote it");
-  fields.member("duration_ns", answer.duration, "from its start to the end of its last event");
+  fields.member("duration_ns", answer.duration, "from its start to the end of its last event or mark");
   fields.member("events", answer.events, "how many");
   fields.member("devices", answer.devices, "by id");
   fields.member("processes", answer.processes, "in the order of their first track");
@@ -76,11 +79,35 @@ void describe(Fields& fields, const ViewTraceAnswer& answer) {
 
 namespace {
 
-std::string process_name(const Trace& trace, const Process& process) {
+// Of a process that only stands for a device, as some recorders write them.
+std::optional<std::string> device_of_process(const Trace& trace, std::span<const ShownTrack> tracks,
+                                             ProcessId process) {
+  std::optional<DeviceId> device;
+  for (const ShownTrack& track : tracks) {
+    if (track.process != process || track.kind == ShownTrackKind::kCounter) continue;
+    if (!track.device || (device && device != track.device)) return std::nullopt;
+    device = track.device;
+  }
+  if (!device) return std::nullopt;
+  const std::string number = fmt::format("{} {}", device_word(trace), *device), name = device_name(trace, *device);
+  return name == number ? number : fmt::format("{} ({})", number, name);
+}
+
+std::string process_name(const Trace& trace, std::span<const ShownTrack> tracks, ProcessId id) {
+  const Process& process = trace.processes[id];
   const std::string_view name = trace.strings[process.name], labels = trace.strings[process.labels];
   if (!name.empty() && !labels.empty()) return printable(fmt::format("{} ({})", name, labels));
   if (!name.empty() || !labels.empty()) return printable(name.empty() ? labels : name);
+  if (auto device = device_of_process(trace, tracks, id)) return *device;
   return process.native_id != 0 ? fmt::format("process {}", process.native_id) : "process";
+}
+
+// A trace lasts until nothing takes time any more; what is shown of it, until the last mark.
+Nanoseconds shown_duration(const Trace& trace, std::span<const ShownTrack> tracks) {
+  Nanoseconds duration = trace.duration;
+  for (const ShownTrack& track : tracks)
+    if (track.last > duration) duration = track.last + 1;  // so that the mark lies inside
+  return duration;
 }
 
 }  // namespace
@@ -91,7 +118,7 @@ Result<ViewTraceAnswer> view_trace(const View& view, const ViewTraceRequest&) {
   const Trace& trace = *view.trace;
   ViewTraceAnswer answer{.file = file_label(view.path),
                          .format = trace.format,
-                         .duration = trace.duration,
+                         .duration = shown_duration(trace, view.timeline->tracks()),
                          .events = trace.events.size(),
                          .tracks = view.timeline->tracks(),
                          .has_memory = trace.memory.size() > 0,
@@ -99,9 +126,11 @@ Result<ViewTraceAnswer> view_trace(const View& view, const ViewTraceRequest&) {
                          .has_stacks = trace.recorded.stacks};
   for (const Device& device : trace.devices) answer.devices.push_back({device.id, device_name(trace, device.id)});
   const auto rank = trace.distributed ? trace.distributed->rank : std::nullopt;
-  for (const Process& process : trace.processes)
-    answer.processes.push_back({static_cast<ProcessId>(answer.processes.size()), process_name(trace, process),
-                                process.native_id != 0 ? std::optional(process.native_id) : std::nullopt, rank});
+  for (ProcessId id = 0; id < trace.processes.size(); ++id) {
+    const auto native_id = trace.processes[id].native_id;
+    answer.processes.push_back(
+        {id, process_name(trace, answer.tracks, id), native_id != 0 ? std::optional(native_id) : std::nullopt, rank});
+  }
   if (const FoundSteps& found = view.timeline->steps(); found.source != StepSource::kWhole)
     for (const FoundStep& step : found.steps) answer.steps.push_back({step.index, step.host.begin, step.host.length()});
   return answer;
