@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <set>
 
 #include "advise/models/batch_model.h"
@@ -70,6 +72,18 @@ CallSum computing_kernels(const Facts& facts) {
   return kernels;
 }
 
+// Kernels that the device waited for, the longest wait first. A gap has several parts with one kernel behind them.
+std::vector<EventId> longest_awaited(const Facts& facts, const CallSum& kernels) {
+  const std::set<EventId> computing(kernels.calls().begin(), kernels.calls().end());
+  std::map<EventId, Nanoseconds> waits;
+  for (const IdleGap& gap : facts.diagnosis.breakdown.gaps)
+    if (computing.contains(gap.next) && gap.cause != HostWork::kSync) waits[gap.next] += gap.when.length();
+  std::vector<EventId> awaited;
+  for (const auto& [kernel, wait] : waits) awaited.push_back(kernel);
+  std::ranges::stable_sort(awaited, std::ranges::greater{}, [&](EventId kernel) { return waits[kernel]; });
+  return awaited;
+}
+
 std::vector<Finding> find(const Facts& facts) {
   if (!facts.diagnosis.breakdown.has_device || facts.graph.is_launch_blocking()) return {};
   const double waiting = waiting_percent(facts);
@@ -90,14 +104,7 @@ std::vector<Finding> find(const Facts& facts) {
       counted(per_step, "kernel"), format_time(kernels.total() / static_cast<Nanoseconds>(kernels.calls().size())),
       per_step == 1 ? "it" : "them", format_percent(waiting));
   if (!remedy.amounts.empty()) finding.explanation.append(" ").append(remedy.amounts);
-  const std::set<EventId> computing(kernels.calls().begin(), kernels.calls().end());
-  for (const IdleGap& gap : facts.diagnosis.breakdown.gaps)
-    if (computing.contains(gap.next) && gap.cause != HostWork::kSync) finding.evidence.push_back(gap.next);
-  // A gap has several parts with one kernel behind them.
-  finding.evidence.erase(std::unique(finding.evidence.begin(), finding.evidence.end()), finding.evidence.end());
-  const auto& durations = facts.trace.events.duration;
-  std::stable_sort(finding.evidence.begin(), finding.evidence.end(),
-                   [&](EventId a, EventId b) { return durations[a] < durations[b]; });
+  finding.evidence = longest_awaited(facts, kernels);
   if (!finding.evidence.empty()) finding.source = source_line(facts.trace, finding.evidence.front());
   finding.fix = std::move(remedy.fix);
   return {finding};

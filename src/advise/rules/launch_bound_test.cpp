@@ -63,6 +63,26 @@ TEST(LaunchBoundRule, evidence_is_different_kernels) {
   EXPECT_EQ(std::ranges::adjacent_find(evidence), evidence.end());
 }
 
+// The third kernel of each step waits for five times as long as the others, and is the longest.
+TEST(LaunchBoundRule, evidence_begins_with_the_longest_wait) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kAnnotation, "forward");
+    for (int i = 0; i < 20; ++i) {
+      program.open(Kind::kOperator, "aten::linear");
+      program.spend((i == 2 ? 500 : 95) * kMicrosecond);
+      program.launch("cudaLaunchKernel", Kind::kKernel, i == 2 ? "awaited" : "gemm", (i == 2 ? 12 : 10) * kMicrosecond);
+      program.close();
+    }
+    program.close();
+  }
+  const Trace trace = program.build();
+  const std::vector<Finding> findings = findings_of(trace, "launch_bound");
+  ASSERT_EQ(findings.size(), 1);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(trace.name(findings[0].evidence.at(i)), "awaited");
+}
+
 // The graphs of a training cost the host 0.9 ms a step; what is outside of the model stays.
 TEST(LaunchBoundRule, a_training_is_compiled_with_graphs) {
   const std::vector<Finding> findings = findings_of(program_of({.trains = true}), "launch_bound");
