@@ -141,6 +141,8 @@ Fix fix_for_our_recording(const Facts& facts) {
 }
 
 Fix fix_for(const Facts& facts) {
+  if (!facts.diagnosis.is_about_steps && facts.trace.format != "tell")
+    return {"other", "Record again, and let the recorder finish, so that the file is whole.", ""};
   if (!facts.diagnosis.is_about_steps) {
     return {"other", "Record again with more memory, or with a policy that waits, so that nothing is dropped.",
             "+ options.memory_limit = 256 << 20;\n+ options.policy = TELLTALE_POLICY_BLOCK;"};

@@ -70,6 +70,21 @@ TEST(TraceUnfitRule, says_how_to_record_again_with_what_recorded) {
   EXPECT_EQ(findings_of(trace, kRule).at(0).fix.code, "+ telltale record --memory-limit 256M -- python program.py");
 }
 
+TEST(TraceUnfitRule, names_options_of_our_recorder_to_who_records_with_it) {
+  TraceSketch server;
+  const TrackId worker = server.thread("worker");
+  server.event(worker, Kind::kAnnotation, "batch", 0, 10);
+  server.event(worker, Kind::kAnnotation, "batch", 1000, 1500);
+  server.trace().anomalies.add(Anomaly::kTruncated, 0);
+  Trace trace = server.build();
+  EXPECT_EQ(findings_of(trace, kRule).at(0).fix.code, "");
+  EXPECT_EQ(findings_of(trace, kRule).at(0).fix.text,
+            "Record again, and let the recorder finish, so that the file is whole.");
+  trace.format = "tell";
+  trace.anomalies.add_many(Anomaly::kDroppedEvents, 800, 0, "for want of memory");
+  EXPECT_NE(findings_of(trace, kRule).at(0).fix.code.find("options.memory_limit"), std::string::npos);
+}
+
 TEST(TraceUnfitRule, tells_of_launches_without_kernels) {
   ProgramSketch dropped = program_of({10 * kMillisecond, 10 * kMillisecond});
   dropped.run(Kind::kRuntime, "cudaLaunchKernel", kMicrosecond);
