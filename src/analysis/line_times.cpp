@@ -237,6 +237,7 @@ class Counting {
 
   LineTimes written() const {
     LineTimes times;
+    times.steps = steps_;
     times.host_elsewhere_ns = elsewhere_.host / steps_;
     times.device_elsewhere_ns = elsewhere_.device / steps_;
     for (LineId line = 0; line < sums_.size(); ++line) {

@@ -29,6 +29,7 @@ struct LineTimes {
   std::vector<LineTime> lines;  // by falling time of the device, then of the host; empty without stacks
   // A step, of what no line is known of.
   Nanoseconds host_elsewhere_ns = 0, device_elsewhere_ns = 0;
+  std::int64_t steps = 1;  // that the times are a mean of
 };
 
 LineTimes line_times(const Trace& trace, const StepTiming& timing);

@@ -38,6 +38,7 @@ struct FullTable {
   Texts search;               // the exact name of its events; empty where they have none
   Texts searched;             // what a filter looks at, in lower case
   std::size_t sorted_by = 0;  // the column that is sorted by where nobody says otherwise
+  std::size_t mean_of = 0;    // over so many steps its numbers are a step's mean; 0 where they are sums
 
   std::size_t size() const { return example.size(); }
   // The number of a column; nothing where there is none of that id.

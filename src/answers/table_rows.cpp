@@ -202,6 +202,10 @@ TableColumn column_of(const std::vector<Row>& rows, std::string id, std::string 
     Wholes cells;
     for (const Row& row : rows) cells.emplace_back(value(row));
     column.cells = std::move(cells);
+  } else if constexpr (std::floating_point<decltype(value(rows.front()))>) {
+    Shares cells;
+    for (const Row& row : rows) cells.emplace_back(value(row));
+    column.cells = std::move(cells);
   }
   return column;
 }
@@ -221,12 +225,14 @@ Result<FullTable> module_table(const View& view, const StepsText& steps) {
   const auto analyzed = diagnosis_of(view, steps);
   if (!analyzed) return std::unexpected(analyzed.error());
   const std::vector<ModuleTime>& rows = (*analyzed)->diagnosis.modules;
-  FullTable table;
+  FullTable table{.mean_of = (*analyzed)->diagnosis.timing.steps.size()};
+  const auto steps_taken = static_cast<double>(table.mean_of);
   const auto add = [&](std::string id, std::string title, CellUnit unit, std::string text, auto value) {
     add_column(table, column_of(rows, std::move(id), std::move(title), unit, std::move(text), value));
   };
   add("path", "Module", kText, "with the modules around it", [](const ModuleTime& row) { return row.path; });
-  add("calls", "Calls", kCount, "in all chosen steps together", [](const ModuleTime& row) { return row.calls; });
+  add("calls", "Calls", kCount, "a step",
+      [&](const ModuleTime& row) { return static_cast<double>(row.calls) / steps_taken; });
   add("self_device_ns", "Self GPU", kNanoseconds, "a step, both passes, that no module inside takes",
       [](const ModuleTime& row) { return row.self_device_ns; });
   add("forward_device_ns", "Forward GPU", kNanoseconds, "a step, with the modules inside",
@@ -255,7 +261,8 @@ Result<FullTable> line_table(const View& view, const StepsText& steps) {
   const auto lines = lines_of(view, steps);
   if (!lines) return std::unexpected(lines.error());
   const std::vector<LineTime>& rows = (*lines)->lines;
-  FullTable table;
+  FullTable table{.mean_of = static_cast<std::size_t>((*lines)->steps)};
+  const auto steps_taken = static_cast<double>(table.mean_of);
   const auto add = [&](std::string id, std::string title, CellUnit unit, std::string text, auto value) {
     add_column(table, column_of(rows, std::move(id), std::move(title), unit, std::move(text), value));
   };
@@ -264,8 +271,8 @@ Result<FullTable> line_table(const View& view, const StepsText& steps) {
   add("function", "Function", kText, "around the line", [](const LineTime& row) { return row.source.function; });
   add("owner", "Code of", kText, "user: the program's own; package: an installed one with models",
       [](const LineTime& row) { return name_of(row.owner); });
-  add("calls", "Calls", kCount, "in all chosen steps together: how often a thread came to the line",
-      [](const LineTime& row) { return row.calls; });
+  add("calls", "Calls", kCount, "a step: how often a thread came to the line",
+      [&](const LineTime& row) { return static_cast<double>(row.calls) / steps_taken; });
   add("device_ns", "GPU", kNanoseconds, "a step: device work that was launched from the line",
       [](const LineTime& row) { return row.device_ns; });
   add("host_ns", "CPU", kNanoseconds, "a step: host time at the line, with what libraries do for it",

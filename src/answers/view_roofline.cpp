@@ -53,15 +53,17 @@ void describe(Fields& fields, const Dot& dot) {
   fields.member("color", color_index(row.work), "its place among the colors");
   fields.member("device_ns", row.device_ns, "a step, summed over calls");
   fields.member("calls", row.calls, "in all steps together");
-  fields.member("flops_per_second", *row.flops_per_second, "by the shapes of its operator");
-  fields.member("flops_per_byte", Exact{*row.flops_per_second / *row.bytes_per_second}, "likewise");
+  const bool has_flops = row.flops_per_second.value_or(0) > 0;
+  fields.member("bytes_per_second", *row.bytes_per_second, "by the shapes of its operator");
+  fields.member("flops_per_second", has_flops ? row.flops_per_second : std::nullopt, "likewise; null: not known");
+  fields.member("flops_per_byte",
+                has_flops ? std::optional(Exact{*row.flops_per_second / *row.bytes_per_second}) : std::nullopt,
+                "likewise");
   fields.member("roofline_percent", row.roofline_percent, "100 is as fast as the device's peaks allow");
   fields.member("example", row.example, "its longest call");
 }
 
-bool is_known(const KernelRow& row) {
-  return row.flops_per_second.value_or(0) > 0 && row.bytes_per_second.value_or(0) > 0 && row.example != kNoEvent;
-}
+bool is_known(const KernelRow& row) { return row.bytes_per_second.value_or(0) > 0 && row.example != kNoEvent; }
 
 }  // namespace
 
@@ -76,7 +78,7 @@ void describe(Fields& fields, const RooflineAnswer& answer) {
                 "that its memory gives at best; null: not known");
   fields.member("peaks", peaks_in(kernels.peaks), "what it computes at best");
   fields.member("kernels", dots, "by falling time");
-  fields.member("left_out_ns", answer.left_out_ns, "a step, of kernels whose work is not known");
+  fields.member("left_out_ns", answer.left_out_ns, "a step, of kernels whose bytes are not known");
 }
 
 std::string RooflineAnswer::json() const { return compact_json_of(*this); }

@@ -23,7 +23,7 @@ struct RooflineRequest {
 struct RooflineAnswer {
   std::shared_ptr<const AnalyzeAnswer> analyzed;
   std::string device;
-  std::vector<std::size_t> shown;  // rows of its kernels whose work is known
+  std::vector<std::size_t> shown;  // rows of its kernels whose bytes are known
   Nanoseconds left_out_ns = 0;     // a step, of the others
 
   std::string json() const;

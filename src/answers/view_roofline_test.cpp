@@ -41,6 +41,25 @@ TEST(Roofline, has_a_dot_for_each_kernel_whose_work_is_known) {
   EXPECT_EQ(page["left_out_ns"], 50 * kMicrosecond);
 }
 
+TEST(Roofline, has_kernels_of_which_only_the_bytes_are_known) {
+  ProgramSketch program;
+  program.begin_step();
+  program.kernel({.op = "aten::add",
+                  .name = "vectorized_elementwise_kernel",
+                  .duration = 100 * kMicrosecond,
+                  .shapes = "[[512, 512], [512, 512], []]",
+                  .types = R"(["float", "float", "Scalar"])"});
+  program.sketch().trace().devices.push_back({.id = 0, .name = "NVIDIA H200"});
+  const json page = json::parse(roofline(*view_of(program.build()), {})->json());
+  ASSERT_EQ(page["kernels"].size(), 1u);
+  const json& kernel = page["kernels"][0];
+  EXPECT_TRUE(kernel["flops_per_second"].is_null());
+  EXPECT_TRUE(kernel["flops_per_byte"].is_null());
+  // Two inputs and an output of a MiB each.
+  EXPECT_NEAR(kernel["bytes_per_second"].get<double>(), 3.0 * 512 * 512 * 4 / 100e-6, 1);
+  EXPECT_EQ(page["left_out_ns"], 0);
+}
+
 // As NVIDIA's data sheet has them.
 TEST(Roofline, has_the_ceilings_of_the_device) {
   const json page = json::parse(roofline(*product_view(), {})->json());

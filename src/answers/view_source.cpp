@@ -48,7 +48,7 @@ std::map<int, ShownLine> lines_in(const LineTimes& times, std::string_view path)
     line.line = time.source.line;
     line.host_ns += time.host_ns;
     line.device_ns += time.device_ns;
-    line.calls += time.calls;
+    line.calls += static_cast<double>(time.calls) / static_cast<double>(times.steps);
     if (line.example == kNoEvent) line.example = time.example;
   }
   return lines;
@@ -63,7 +63,7 @@ Result<std::vector<std::string>> text_of(const View& view, const std::string& pa
 }
 
 SourceText text_in(const View& view, const LineTimes& times, const std::string& path) {
-  SourceText shown{.id = number_of_file(path), .file = shown_path(path)};
+  SourceText shown{.id = number_of_file(path), .file = shown_path(path), .mean_of = times.steps};
   std::map<int, ShownLine> lines = lines_in(times, path);
   const auto text = text_of(view, path);
   if (text) {
@@ -105,7 +105,7 @@ void describe(Fields& fields, const ShownLine& line) {
   fields.member("text", line.text, "what stands there");
   fields.member("host_ns", line.host_ns, "a step");
   fields.member("device_ns", line.device_ns, "a step, of what was launched from it");
-  fields.member("calls", line.calls, "in all chosen steps together");
+  fields.member("calls", Exact{line.calls}, "a step");
   fields.member("example", event_or_null(line.example), "the longest event that the line is known by");
 }
 
@@ -116,6 +116,7 @@ void describe(Fields& fields, const SourceText& text) {
   fields.member("file", text.file, "its path, as the recorder has it");
   fields.member("problem", text.problem, "why there is no text, and what to do");
   fields.member("lines", text.lines, "all, or those with time");
+  fields.member("mean_of", text.mean_of, "over so many steps the numbers are a step's mean");
 }
 
 std::string SourceAnswer::json() const {

@@ -34,7 +34,7 @@ struct ShownLine {
   int line = 0;
   std::optional<std::string> text;
   Nanoseconds host_ns = 0, device_ns = 0;  // a step
-  std::int64_t calls = 0;
+  double calls = 0;                        // likewise
   EventId example = kNoEvent;
 };
 
@@ -47,6 +47,7 @@ struct SourceText {
   std::string file;
   std::optional<std::string> problem;  // why there is no text, and what to do
   std::vector<ShownLine> lines;        // all, or those with time
+  std::int64_t mean_of = 1;            // over so many steps the numbers are a step's mean
 };
 
 struct SourceAnswer {

@@ -46,6 +46,8 @@ std::string TableAnswer::json() const {
   const std::size_t first = std::min(offset, rows->size());
   const std::span<const std::uint32_t> page = std::span(*rows).subspan(first, std::min(limit, rows->size() - first));
   std::string text = "{\"columns\":" + compact_json_of(table->columns);
+  text += fmt::format(",\"sort\":\"{}\",\"order\":\"{}\",\"mean_of\":{}", table->columns[sorted_by].id,
+                      is_falling ? "falling" : "rising", table->mean_of);
   text += fmt::format(",\"total\":{},\"all\":{},\"offset\":{},\"rows\":[", rows->size(), table->size(), offset);
   for (const std::uint32_t row : page) {
     text += row == page.front() ? "{\"cells\":[" : ",{\"cells\":[";
@@ -96,6 +98,8 @@ Result<TableAnswer> table(const View& view, const TableRequest& request) {
       .rows = request.filter.empty()
                   ? rows
                   : view.kept->orders.get(filtered, [&] { return matching_rows(all, *rows, request.filter); }),
+      .sorted_by = column,
+      .is_falling = is_falling,
       .offset = static_cast<std::size_t>(request.offset),
       .limit = static_cast<std::size_t>(request.limit)};
 }

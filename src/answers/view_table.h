@@ -26,6 +26,8 @@ struct TableRequest {
 struct TableAnswer {
   std::shared_ptr<const FullTable> table;
   std::shared_ptr<const RowOrder> rows;  // that pass the filter, in order
+  std::size_t sorted_by = 0;             // the column
+  bool is_falling = false;
   std::size_t offset = 0, limit = 0;
 
   std::string json() const;

@@ -152,6 +152,28 @@ TEST(Table, of_modules_and_lines_is_about_a_step) {
   EXPECT_EQ(column_of(lines, "host_ns"), json({3 * ProgramSketch::kLaunch}));
 }
 
+TEST(Table, says_over_what_its_numbers_are_and_calls_are_over_the_same) {
+  const std::shared_ptr<const View> view = view_of(program_trace());
+  for (const char* rows : {"modules", "lines"}) {
+    const json page = asked(*view, {.rows = rows});
+    EXPECT_EQ(page["mean_of"], 4) << rows;
+    EXPECT_EQ(column_of(page, "calls"), json({1})) << rows;
+  }
+  const json sums = asked(*view, {.rows = "operators"});
+  EXPECT_EQ(sums["mean_of"], 0);
+  EXPECT_EQ(column_of(sums, "calls"), json({4, 4, 4}));
+}
+
+TEST(Table, says_how_it_is_sorted) {
+  const std::shared_ptr<const View> view = view_of(program_trace());
+  const json unasked = asked(*view, {});
+  EXPECT_EQ(unasked["sort"], "self_device_ns");
+  EXPECT_EQ(unasked["order"], "falling");
+  const json by_name = asked(*view, {.sort = "name"});
+  EXPECT_EQ(by_name["sort"], "name");
+  EXPECT_EQ(by_name["order"], "rising");
+}
+
 TEST(Table, is_written_as_csv_with_all_rows_that_pass) {
   const std::shared_ptr<const View> view = view_of(program_trace());
   const std::string text = table(*view, {.rows = "kernels", .filter = "gemm", .limit = 1})->csv();
