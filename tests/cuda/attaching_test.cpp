@@ -272,6 +272,34 @@ TEST_F(CudaCalls, are_all_recorded_when_asked_for) {
             (Names{"cudaLaunchKernel", "cudaMalloc", "cuMemAlloc", "cudaGetDevice"}));
 }
 
+TEST_F(CudaCalls, that_wait_for_events_tell_them_apart_however_many_there_are) {
+  struct EventAlone {
+    CUevent event;
+    CUstream stream;
+  };
+  const auto call = [](CUpti_driver_api_trace_cbid id, int event) {
+    const EventAlone parameters = {fake::event(event), fake::stream(7)};
+    fake::call_driver(id, fake::context(1), {.parameters = &parameters});
+  };
+  constexpr int kEvents = 1 << 16;
+  start_session();
+  start();
+  for (int event = 1; event <= kEvents + 1; ++event) call(CUPTI_DRIVER_TRACE_CBID_cuEventRecord, event);
+  call(CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, kEvents + 1);
+  stop();
+  start();
+  for (int event = 1; event <= kEvents + 1; ++event) {
+    call(CUPTI_DRIVER_TRACE_CBID_cuEventRecord, event);
+    if (event == 1) call(CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, event);
+  }
+  call(CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, kEvents + 1);
+  stop();
+  const Trace trace = stop_and_read();
+  std::set<std::int64_t> numbers;
+  for (const EventId wait : events_named(trace, "Event Sync")) numbers.insert(trace.syncs.find(wait)->wait_on_event);
+  EXPECT_EQ(numbers.size(), 3u);
+}
+
 TEST_F(CudaCalls, that_wait_say_for_whom) {
   struct Both {
     void *first, *second;

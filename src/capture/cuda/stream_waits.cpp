@@ -59,7 +59,7 @@ std::int64_t StreamWaits::stream_of(const SeenCall& call, CUstream stream) const
 StreamWaits::Event& StreamWaits::event_of(CUevent handle) {
   if (events_.size() >= kMostEvents && !events_.contains(handle)) events_.clear();
   Event& event = events_[handle];
-  if (event.number == 0) event.number = static_cast<std::uint32_t>(events_.size());
+  if (event.number == 0) event.number = ++newest_event_;
   return event;
 }
 

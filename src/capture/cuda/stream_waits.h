@@ -47,6 +47,7 @@ class StreamWaits {
   StreamTracks& tracks_;
   std::mutex mutex_;
   std::unordered_map<CUevent, Event> events_;
+  std::uint32_t newest_event_ = 0;
 };
 
 }  // namespace telltale::capture
