@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <semaphore>
 #include <thread>
 
 #include "cuda_fixture.h"
@@ -77,6 +78,52 @@ TEST_F(CudaLibraries, a_process_that_is_killed_has_told_what_was_lost_until_then
   EXPECT_EQ(trace.anomalies.count(Anomaly::kUnfinishedRecording), 1u);
   EXPECT_GE(trace.anomalies.count(Anomaly::kDroppedDeviceRecords), 499u);
   EXPECT_EQ(count_of(trace, "kernel_0"), 1u);
+}
+
+TEST_F(CudaLibraries, a_process_that_is_forked_while_another_thread_stops_does_not_hang) {
+  const pid_t child = fork();
+  if (child == 0) {
+    start_session();
+    start();
+    run_op(0);
+    std::binary_semaphore ends(0);
+    fake::on_synchronize([&](CUcontext) {
+      ends.acquire();
+      ends.release();
+    });
+    std::thread stops([] { stop_cuda(); });
+    while (fake::calls_of("cuCtxSynchronize") == 0) std::this_thread::yield();
+    const pid_t forked = fork();
+    if (forked == 0) {
+      alarm(20);
+      const bool are_refused = start_cuda(cuda_options()).status == TELLTALE_STATUS_CANNOT_OPEN &&
+                               watch_cuda_graphs(cuda_options()).status == TELLTALE_STATUS_CANNOT_OPEN &&
+                               stop_cuda().status == TELLTALE_STATUS_NOT_STARTED;
+      _exit(are_refused ? 0 : 1);
+    }
+    const bool is_good = wait_for(forked).exited_with(0);
+    ends.release();
+    stops.join();
+    _exit(is_good ? 0 : 1);
+  }
+  EXPECT_TRUE(wait_for(child).exited_with(0));
+}
+
+TEST_F(CudaLibraries, what_they_dropped_is_counted_to_the_last_but_for_the_one_too_many_that_13_0_counts) {
+  for (const std::uint32_t version : {130001, 130100, 26}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      fake::set_cupti_version(version);
+      start_session();
+      start();
+      run_op(0);
+      fake::drop_records(5);
+      stop();
+      _exit(telltale_stop() == TELLTALE_STATUS_OK ? 0 : 1);
+    }
+    EXPECT_TRUE(wait_for(child).exited_with(0));
+    EXPECT_EQ(read_recording(path()).anomalies.count(Anomaly::kDroppedDeviceRecords), 5u) << version;
+  }
 }
 
 }  // namespace

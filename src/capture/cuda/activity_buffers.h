@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace telltale::capture {
@@ -24,8 +25,11 @@ class ActivityBuffers {
   // the process is killed.
   static constexpr std::size_t kBytes = std::size_t{64} << 10;
 
-  // Forgets what was handed out before.
-  void begin(std::size_t bytes);
+  // CUPTI has been attached anew: what it still gives back of before is no longer read, since its numbers begin anew.
+  void begin();
+  // So many there may be from now on, and all memory to keep track of them is there: CUPTI calls from C, through which
+  // no exception may go.
+  void allow(std::size_t bytes);
   // Frees all that nobody holds.
   void end();
 
@@ -33,7 +37,8 @@ class ActivityBuffers {
   std::uint8_t* hand_out();
   void take_back(const FullBuffer& buffer);
 
-  std::vector<FullBuffer> full();
+  // Since it was asked last; as long as it is not asked again. For one thread.
+  std::span<const FullBuffer> full();
   void reuse(const FullBuffer& buffer);
 
  private:
@@ -41,7 +46,8 @@ class ActivityBuffers {
   std::size_t most_ = 0;
   std::vector<std::unique_ptr<std::uint8_t[]>> all_;
   std::vector<std::uint8_t*> free_;
-  std::vector<FullBuffer> full_;
+  std::vector<FullBuffer> full_, read_;
+  std::vector<std::unique_ptr<std::uint8_t[]>> of_before_;  // which CUPTI may still write to
 };
 
 }  // namespace telltale::capture

@@ -20,6 +20,7 @@ telltale_site stop_site = {"CUPTI stop", "", "", "", nullptr, 0, 0, TELLTALE_KIN
 class CudaCapture {
  public:
   Outcome start(const telltale_cuda_options& options) {
+    if (is_in_forked_child()) return of_a_forked_child();
     const std::lock_guard held(mutex_);
     if (Outcome outcome = open(); outcome.status != TELLTALE_STATUS_OK) return outcome;
     if (is_recording_) return {TELLTALE_STATUS_ALREADY_STARTED, "CUDA is recorded already"};
@@ -31,8 +32,7 @@ class CudaCapture {
   }
 
   Outcome stop() {
-    // In a forked child, nobody would ever give the mutex back.
-    if (pid_.load(std::memory_order_relaxed) != getpid()) return {TELLTALE_STATUS_NOT_STARTED, "CUDA is not recorded"};
+    if (is_in_forked_child()) return {TELLTALE_STATUS_NOT_STARTED, "CUDA is not recorded"};
     const std::lock_guard held(mutex_);
     if (attachment_ == nullptr) return {TELLTALE_STATUS_NOT_STARTED, "CUDA is not recorded"};
     if (!is_recording_) {
@@ -50,6 +50,7 @@ class CudaCapture {
   }
 
   Outcome watch_graphs(const telltale_cuda_options& options) {
+    if (is_in_forked_child()) return of_a_forked_child();
     const std::lock_guard held(mutex_);
     if (Outcome outcome = open(); outcome.status != TELLTALE_STATUS_OK) return outcome;
     if (is_recording_) return {};
@@ -57,9 +58,17 @@ class CudaCapture {
   }
 
  private:
+  // Asked before the mutex is: there, nobody would ever give it back.
+  bool is_in_forked_child() const {
+    const pid_t opened_in = pid_.load(std::memory_order_relaxed);
+    return opened_in != 0 && opened_in != getpid();
+  }
+
+  static Outcome of_a_forked_child() {
+    return {TELLTALE_STATUS_CANNOT_OPEN, "CUDA cannot be recorded in a process that was forked while it was"};
+  }
+
   Outcome open() {
-    if (attachment_ != nullptr && pid_ != getpid())
-      return {TELLTALE_STATUS_CANNOT_OPEN, "CUDA cannot be recorded in a process that was forked while it was"};
     if (attachment_ != nullptr) return {};
     auto driver = open_cuda_driver();
     if (!driver) return {TELLTALE_STATUS_CANNOT_OPEN, driver.error()};

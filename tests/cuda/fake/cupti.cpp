@@ -35,6 +35,7 @@ struct State {
   std::vector<Buffer> buffers;
   bool must_begin_buffer = false, are_late = false;
   std::size_t dropped = 0;
+  std::uint32_t version = 130001;
   Correlation next = 1;
   std::int64_t ahead_ns = 0;
   double drift_ppm = 0;
@@ -143,6 +144,7 @@ void reset() {
   state().has_another_subscriber = state().must_begin_buffer = state().are_late = false;
   state().buffers.clear();
   state().dropped = 0;
+  state().version = 130001;
   state().ahead_ns = 0;
   state().drift_ppm = 0;
 }
@@ -150,6 +152,11 @@ void reset() {
 void subscribe_another() {
   const std::lock_guard held(state().mutex);
   state().has_another_subscriber = true;
+}
+
+void set_cupti_version(std::uint32_t version) {
+  const std::lock_guard held(state().mutex);
+  state().version = version;
 }
 
 Correlation call_runtime(CUpti_runtime_api_trace_cbid id, CUcontext context, const Call& made) {
@@ -311,7 +318,8 @@ extern "C" {
 
 CUptiResult cuptiGetVersion(std::uint32_t* version) {
   FAIL_IF_ASKED(cuptiGetVersion);
-  *version = 130001;
+  const std::lock_guard held(state().mutex);
+  *version = state().version;
   return CUPTI_SUCCESS;
 }
 
@@ -334,7 +342,7 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc ca
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   state().callback = callback;
   state().user = user;
-  state().dropped = 1;  // as CUPTI 13.0 says, although it lost nothing
+  if (state().version == 130001) state().dropped = 1;  // although it lost nothing
   *handle = reinterpret_cast<CUpti_SubscriberHandle>(&state());
   return CUPTI_SUCCESS;
 }

@@ -29,6 +29,8 @@ void fail(const std::string& function, int code, int from = 1, int last = std::n
 int calls_of(const std::string& function);
 // Somebody else has subscribed.
 void subscribe_another();
+// As cuptiGetVersion() tells it; 130001 after reset().
+void set_cupti_version(std::uint32_t version);
 
 // ---- What the program does ----
 
