@@ -58,6 +58,7 @@ class CudaErrors : public CudaTest {
     fake::create_node(fake::graph(1), fake::node(1));
     fake::clone_node(fake::graph(2), fake::node(2), fake::node(1));
     run_op(0);
+    works_ += 2;
     fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, fake::context(1));
     fake::complete_buffers();
     EXPECT_EQ(stop_cuda().status == TELLTALE_STATUS_OK, outcome.status == TELLTALE_STATUS_OK);
@@ -73,6 +74,23 @@ class CudaErrors : public CudaTest {
     expected_.push_back(next_++);
   }
 
+  // What is recorded in spite of errors is right: all that the program did, and kernels as long as they were, in the
+  // tenth of a second behind their launch.
+  void expect_nothing_wrong(const Trace& trace) {
+    EXPECT_EQ(count_of(trace, "op"), works_ + expected_.size());
+    constexpr Nanoseconds kLongAfter = 100'000'000;
+    std::size_t wrong = 0;
+    for (EventId event = 0; event < trace.events.size(); ++event) {
+      if (trace.events.kind[event] != Kind::kKernel) continue;
+      const EventId launch = trace.launch_of(event);
+      const Nanoseconds behind = launch == kNoEvent ? 0 : trace.events.start[event] - trace.events.start[launch];
+      const Nanoseconds takes = trace.events.duration[event];
+      if (behind < 0 || behind > kLongAfter || takes < 900 || takes > 1100) ++wrong;
+    }
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_LT(trace.duration, 600'000'000'000);
+  }
+
   void expect_kernels_of_what_works(const Trace& trace) {
     for (const int number : expected_) {
       const auto kernels = events_named(trace, kernel_of(number));
@@ -82,6 +100,7 @@ class CudaErrors : public CudaTest {
   }
 
   int failed_starts_ = 0;
+  std::size_t works_ = 0;
   int next_ = 1000;
   std::vector<int> expected_;
 };
@@ -96,6 +115,7 @@ TEST_F(CudaErrors, of_cupti_do_no_harm) {
   EXPECT_GT(failed_starts_, 100);
   const Trace trace = stop_and_read();
   expect_kernels_of_what_works(trace);
+  expect_nothing_wrong(trace);
 }
 
 TEST_F(CudaErrors, of_the_driver_do_no_harm) {
@@ -107,6 +127,7 @@ TEST_F(CudaErrors, of_the_driver_do_no_harm) {
   EXPECT_EQ(failed_starts_, 0);
   const Trace trace = stop_and_read();
   expect_kernels_of_what_works(trace);
+  expect_nothing_wrong(trace);
 }
 
 TEST_F(CudaErrors, of_permission_say_who_can_help) {
