@@ -6,15 +6,15 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "capture/cuda/signals_blocked.h"
 
 namespace telltale::capture {
 namespace {
@@ -24,8 +24,6 @@ std::atomic<CuptiAttachment*> the_attachment = nullptr;
 
 // What a process that is killed loses of its device's work.
 constexpr std::chrono::milliseconds kReadEvery{200};
-// A kernel that never ends must not keep a program from its own end.
-constexpr std::chrono::seconds kLongestWait{5};
 constexpr int kClockTries = 5;
 
 struct Wanted {
@@ -44,22 +42,6 @@ constexpr std::array kActivities = std::to_array<Wanted>({
 constexpr std::array kGraphCallbacks = {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
                                         CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
                                         CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING};
-
-// The program's signals are not for threads that are made while it lives.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 std::uint64_t monotonic_ns() {
   timespec now{};
@@ -84,29 +66,13 @@ const char* words_for_calls(std::uint32_t calls) {
 
 }  // namespace
 
-// The driver's own wait has no limit: where it takes too long, the thread that waits is left to itself.
-struct DeviceWait {
-  std::mutex mutex;
-  std::condition_variable ends;
-  bool has_ended = false;
-
-  void end() {
-    const std::lock_guard held(mutex);
-    has_ended = true;
-    ends.notify_all();
-  }
-  bool ends_within(std::chrono::seconds limit) {
-    std::unique_lock held(mutex);
-    return ends.wait_for(held, limit, [&] { return has_ended; });
-  }
-};
-
 CuptiAttachment::CuptiAttachment(CudaDriver driver, Cupti cupti)
     : driver_(std::move(driver)),
       cupti_(std::move(cupti)),
       waits_(cupti_, tracks_),
       calls_(cupti_, correlations_, launches_, contexts_, waits_),
-      decoder_(driver_, correlations_, launches_, graphs_, tracks_) {
+      decoder_(driver_, correlations_, launches_, graphs_, tracks_),
+      device_wait_(driver_) {
   the_attachment.store(this);
 }
 
@@ -235,31 +201,9 @@ void CuptiAttachment::let_go() {
 
 bool CuptiAttachment::wait_for_device() {
   if (calls_.is_capturing()) return false;  // waiting would break the capture
-  if (vain_wait_ != nullptr && !vain_wait_->ends_within(std::chrono::seconds(0))) return false;
-  vain_wait_ = nullptr;
   std::vector<CUcontext> contexts;
   contexts_.for_each([&](CUcontext context) { contexts.push_back(context); });
-  if (contexts.empty()) return true;
-  const auto wait = std::make_shared<DeviceWait>();
-  const CudaDriver driver = driver_;
-  try {
-    const SignalsBlocked blocked;
-    std::thread([wait, contexts, driver] {
-      ApiCalls::leave_this_thread_out();
-      for (CUcontext context : contexts) {
-        if (driver.CtxPushCurrent(context) != CUDA_SUCCESS) continue;
-        driver.CtxSynchronize();
-        CUcontext popped = nullptr;
-        driver.CtxPopCurrent(&popped);
-      }
-      wait->end();
-    }).detach();
-  } catch (const std::exception&) {
-    return false;
-  }
-  if (wait->ends_within(kLongestWait)) return true;
-  vain_wait_ = wait;
-  return false;
+  return device_wait_.ends(contexts);
 }
 
 // ---- What CUPTI calls ----

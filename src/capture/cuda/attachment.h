@@ -5,7 +5,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -15,14 +14,13 @@
 #include "capture/cuda/correlations.h"
 #include "capture/cuda/cuda_capture.h"
 #include "capture/cuda/cupti_library.h"
+#include "capture/cuda/device_wait.h"
 #include "capture/cuda/graph_nodes.h"
 #include "capture/cuda/launch_times.h"
 #include "capture/cuda/stream_tracks.h"
 #include "capture/cuda/stream_waits.h"
 
 namespace telltale::capture {
-
-struct DeviceWait;
 
 // One in a process, never destroyed; called by one thread at a time.
 class CuptiAttachment {
@@ -81,10 +79,10 @@ class CuptiAttachment {
   ApiCalls calls_;
   ActivityBuffers buffers_;
   ActivityDecoder decoder_;
+  DeviceWait device_wait_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   bool is_subscribed_ = false;
   bool has_recorded_ = false;  // since CUPTI was attached
-  std::shared_ptr<DeviceWait> vain_wait_;
   std::atomic<bool> is_recording_ = false;
   std::uint64_t dropped_ = 0;
   Losses told_losses_;
