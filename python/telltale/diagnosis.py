@@ -66,7 +66,10 @@ class GaugedDevice(Struct):
     source: str
     """How its energy is known: by a ``counter`` of the device, or by its ``power``, added up."""
     joules_per_step: float | None
-    """Mean power times the recorded step, or from one request to the next; of the whole device, whoever uses it."""
+    """Mean power times ``step.unobserved_ns``, or from one request to the next; of the whole device, whoever uses
+    it."""
+    recorded_joules_per_step: float | None
+    """Mean power times ``step.mean_ns``."""
     limit_watts: float | None
     """Its power limit."""
     limit_percent: float | None
@@ -92,6 +95,8 @@ class EnergyUse(Struct):
     """Energy, power, throttling and memory, by gauges."""
     joules_per_step: float | None
     """Of all devices that the program uses."""
+    recorded_joules_per_step: float | None
+    """Likewise."""
     samples_per_step: int | None
     """Null where shapes do not tell it."""
     joules_per_sample: float | None

@@ -113,17 +113,18 @@ void describe_host(const Trace& trace, Diagnosis& diagnosis) {
                 [](const CounterSummary& counter) { return gauge_called(counter.name).has_value(); });
 }
 
-// A server's requests may run beside each other, and share what is used between them, too. Steps that were found where
-// nothing repeats are none to divide energy by.
+// A server's requests may run beside each other, and share what is used between them, too; they come as often without
+// the recording. Steps that were found where nothing repeats are none to divide energy by.
 void describe_energy(const Trace& trace, const std::vector<Phase>& phases, Diagnosis& diagnosis) {
   if (const std::optional<Requests>& requests = diagnosis.requests; requests && requests->per_second() > 0) {
     const auto distance = static_cast<Nanoseconds>(1e9 / requests->per_second());
-    diagnosis.energy = energy_use(trace, requests->window, distance, requests->rows);
+    diagnosis.energy = energy_use(trace, requests->window, StepLengths{distance, distance}, requests->rows);
     return;
   }
   const bool has_steps = diagnosis.is_about_steps && diagnosis.timing.source != StepSource::kWhole;
   const Interval window = has_steps ? diagnosis.timing.window : Interval{0, trace.duration};
-  const auto step = has_steps ? std::optional(diagnosis.timing.period()) : std::nullopt;
+  const auto step =
+      has_steps ? std::optional(StepLengths{diagnosis.unobserved_ns, diagnosis.recorded_ns}) : std::nullopt;
   const auto samples = has_steps ? samples_per_step(trace, diagnosis.timing, phases) : std::nullopt;
   diagnosis.energy = energy_use(trace, window, step, samples);
 }
@@ -317,14 +318,15 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   if (diagnosis.requests) diagnosis.remarks.push_back(serving_sentence(*diagnosis.requests));
   diagnosis.is_about_steps = is_about_steps(trace, diagnosis);
   describe_host(trace, diagnosis);
+
+  const StepGraph graph(trace, diagnosis.timing, host_work);
+  find_unobserved_step(trace, graph, diagnosis);
   describe_energy(trace, phases, diagnosis);
   diagnosis.strip = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work);
   diagnosis.strip_to_zoom_into = step_strip(trace, diagnosis.timing, diagnosis.breakdown, host_work, kStripToZoomInto);
 
   diagnosis.look = looked_at(trace, diagnosis, options.rules);
 
-  const StepGraph graph(trace, diagnosis.timing, host_work);
-  find_unobserved_step(trace, graph, diagnosis);
   const Facts facts(trace, diagnosis, graph, std::move(host_work), std::move(phases), options.keeps_fixes);
   diagnosis.findings = found(facts, options);
   if (options.keeps_fixes) diagnosis.fixes = std::make_shared<const FixReplay>(trace, graph, diagnosis);

@@ -49,6 +49,28 @@ TEST(Diagnosis, takes_the_measured_step_where_steps_ran_unrecorded) {
 
 // Steps of 10 ms, each fifth of 60: 20 on average. Those that ran unrecorded take 9 and are none of the long ones,
 // which add 10 to the mean.
+// 500 W: of steps of 8 ms that are 4 J, of 1,000 of them 4 kJ, 1/900 of a kilowatt-hour. As recorded they take 10 ms.
+TEST(Diagnosis, has_the_energy_and_the_price_of_the_step_without_recording) {
+  ProgramSketch program;
+  for (int step = 0; step < 100; ++step) {
+    program.begin_step();
+    program.run(Kind::kOperator, "aten::mm", 10 * kMillisecond);
+  }
+  for (int i = 0; i <= 10; ++i) program.sketch().count("CPU: energy (J)", i * 100 * kMillisecond, 50.0 * i);
+  Trace trace = program.build();
+  trace.metadata.emplace_back(kUnrecordedSteps,
+                              R"([{"when":"before","first":2,"took_ns":[8000000,8000000,8000000,8000000,8000000]}])");
+  const Diagnosis diagnosis = diagnose(trace, {.prices = {.money = 0.9, .grams = 450}});
+  ASSERT_EQ(diagnosis.unobserved_ns, 8 * kMillisecond);
+  ASSERT_EQ(diagnosis.recorded_ns, 10 * kMillisecond);
+  ASSERT_TRUE(diagnosis.energy && diagnosis.cost);
+  EXPECT_NEAR(diagnosis.energy->joules_per_step.value(), 4, 1e-9);
+  EXPECT_NEAR(diagnosis.energy->recorded_joules_per_step.value(), 5, 1e-9);
+  EXPECT_NEAR(diagnosis.cost->kilowatt_hours, 1 / 900.0, 1e-12);
+  EXPECT_NEAR(diagnosis.cost->money().value(), 0.001, 1e-9);
+  EXPECT_NEAR(diagnosis.cost->grams().value(), 0.5, 1e-9);
+}
+
 TEST(Diagnosis, adds_rare_steps_to_the_measured_one) {
   ProgramSketch program;
   for (int step = 0; step < 20; ++step) {

@@ -227,7 +227,7 @@ std::optional<double> EnergyUse::joules_per_sample() const {
   return *joules_per_step / static_cast<double>(*samples_per_step);
 }
 
-std::optional<EnergyUse> energy_use(const Trace& trace, Interval window, std::optional<Nanoseconds> step,
+std::optional<EnergyUse> energy_use(const Trace& trace, Interval window, std::optional<StepLengths> step,
                                     std::optional<std::int64_t> samples_per_step) {
   std::vector<Gauge> devices;  // each once
   std::map<std::string_view, SeriesByQuantity> series_of;
@@ -261,8 +261,15 @@ std::optional<EnergyUse> energy_use(const Trace& trace, Interval window, std::op
     else if (device.utilization_percent)
       device.is_used = *device.utilization_percent >= kLeastUsedPercent;
     if (device.watts && step) {
-      device.joules_per_step = *device.watts * static_cast<double>(*step) / kNanosecondsPerSecond;
-      if (device.is_used) use.joules_per_step = use.joules_per_step.value_or(0) + *device.joules_per_step;
+      const auto joules_in = [&](Nanoseconds time) {
+        return *device.watts * static_cast<double>(time) / kNanosecondsPerSecond;
+      };
+      device.joules_per_step = joules_in(step->unobserved);
+      device.recorded_joules_per_step = joules_in(step->recorded);
+      if (device.is_used) {
+        use.joules_per_step = use.joules_per_step.value_or(0) + *device.joules_per_step;
+        use.recorded_joules_per_step = use.recorded_joules_per_step.value_or(0) + *device.recorded_joules_per_step;
+      }
     }
     use.devices.push_back(std::move(device));
   }

@@ -2,7 +2,7 @@
 // memory.
 //
 // Energy is that of whole boards and packages, whoever else uses them. It is a mean power times the length of a step,
-// so that short steps have theirs, too. Pure and thread-safe; linear in the values of gauges.
+// so that short steps have theirs, too, and so has a step as it is without the recording. Pure and thread-safe; linear in the values of gauges.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,8 @@ struct GaugedDevice {
   std::int64_t readings = 0;    // within the window, of the gauge that has most
   std::optional<double> watts;  // on average; nothing with too few readings, likewise below
   EnergySource source = EnergySource::kCounter;
-  std::optional<double> joules_per_step;
+  std::optional<double> joules_per_step;           // of the step without the recording
+  std::optional<double> recorded_joules_per_step;  // of the step as it was recorded
   std::optional<double> limit_watts;
   std::optional<double> utilization_percent;
   std::optional<std::int64_t> memory_bytes;       // in all
@@ -59,6 +60,7 @@ struct GaugedDevice {
 struct EnergyUse {
   std::vector<GaugedDevice> devices;             // in the order of the trace
   std::optional<double> joules_per_step;         // of all that are used and have a number
+  std::optional<double> recorded_joules_per_step;
   std::optional<std::int64_t> samples_per_step;  // as far as shapes tell
 
   std::optional<double> joules_per_sample() const;
@@ -67,8 +69,13 @@ struct EnergyUse {
 // Readings that a mean takes, and so that a clock is known.
 inline constexpr std::int64_t kLeastReadings = 5;
 
-// In a window of the trace; nothing where there are no gauges. `step` is how long a step takes, where there are any.
-std::optional<EnergyUse> energy_use(const Trace& trace, Interval window, std::optional<Nanoseconds> step,
+// How long a step takes without the recording and in it. The mean power of both is taken to be the same.
+struct StepLengths {
+  Nanoseconds unobserved = 0, recorded = 0;
+};
+
+// In a window of the trace; nothing where there are no gauges. `step` is there where there are steps.
+std::optional<EnergyUse> energy_use(const Trace& trace, Interval window, std::optional<StepLengths> step,
                                     std::optional<std::int64_t> samples_per_step);
 
 // What a kilowatt-hour costs.

@@ -17,8 +17,10 @@ void read(TraceSketch& sketch, const std::string& counter, int readings, Value v
   for (int i = 0; i < readings; ++i) sketch.count(counter, i * kTenth, value(i));
 }
 
-GaugedDevice only_device(const Trace& trace, Interval window, std::optional<Nanoseconds> step = kTenth) {
-  const auto use = energy_use(trace, window, step, {});
+constexpr StepLengths both_are(Nanoseconds step) { return {step, step}; }
+
+GaugedDevice only_device(const Trace& trace, Interval window, Nanoseconds step = kTenth) {
+  const auto use = energy_use(trace, window, both_are(step), {});
   EXPECT_TRUE(use.has_value());
   EXPECT_EQ(use->devices.size(), 1U);
   return use->devices.front();
@@ -27,7 +29,7 @@ GaugedDevice only_device(const Trace& trace, Interval window, std::optional<Nano
 TEST(EnergyUse, is_not_there_without_gauges) {
   TraceSketch sketch;
   sketch.count("queue depth", 0, 1);
-  EXPECT_FALSE(energy_use(sketch.build(), {0, kSecond}, kTenth, {}));
+  EXPECT_FALSE(energy_use(sketch.build(), {0, kSecond}, both_are(kTenth), {}));
 }
 
 // 300 W in the first second, 500 W in the second one: half of each is 400 W.
@@ -40,6 +42,21 @@ TEST(EnergyUse, of_a_step_is_what_the_counter_rises_by_in_its_time) {
   EXPECT_DOUBLE_EQ(device.joules_per_step.value(), 20);
   EXPECT_EQ(device.source, EnergySource::kCounter);
   EXPECT_EQ(device.readings, 11);
+}
+
+// 500 W for 25 ms and for 40.
+TEST(EnergyUse, of_a_step_that_recording_made_longer_is_less_than_was_recorded) {
+  TraceSketch sketch;
+  for (const char* counter : {"GPU 0: energy (J)", "CPU: energy (J)"})
+    read(sketch, counter, 21, [](int i) { return 50.0 * i; });
+  const auto use =
+      energy_use(sketch.build(), {0, 2 * kSecond}, StepLengths{kSecond / 40, kSecond / 25}, /*samples_per_step=*/5);
+  ASSERT_TRUE(use);
+  EXPECT_DOUBLE_EQ(use->devices[0].joules_per_step.value(), 12.5);
+  EXPECT_DOUBLE_EQ(use->devices[0].recorded_joules_per_step.value(), 20);
+  EXPECT_DOUBLE_EQ(use->joules_per_step.value(), 25);
+  EXPECT_DOUBLE_EQ(use->recorded_joules_per_step.value(), 40);
+  EXPECT_DOUBLE_EQ(use->joules_per_sample().value(), 5);
 }
 
 // The means of the four seconds are 150, 250, 250 and 150 W.
@@ -89,7 +106,7 @@ TEST(EnergyUse, adds_up_what_the_program_uses) {
   sketch.event(stream, Kind::kKernel, "gemm", 0, kSecond);
   for (const auto& [name, watts] : {std::pair("GPU 0", 70.0), std::pair("GPU 1", 500.0), std::pair("CPU", 150.0)})
     read(sketch, std::string(name) + ": energy (J)", 11, [&](int i) { return watts * i / 10; });
-  const auto use = energy_use(sketch.build(), {0, kSecond}, kSecond / 2, 16);
+  const auto use = energy_use(sketch.build(), {0, kSecond}, both_are(kSecond / 2), 16);
   ASSERT_TRUE(use);
   ASSERT_EQ(use->devices.size(), 3U);
   EXPECT_FALSE(use->devices[0].is_used);

@@ -20,7 +20,6 @@
 namespace telltale {
 namespace {
 
-constexpr double kWorthSaying = 0.5;  // percent: what rounds to nothing is not mentioned
 
 // What the device does, after "it is busy, mostly".
 std::string_view busy_with(WorkClass work) {
@@ -60,7 +59,7 @@ const BreakdownPart* largest(const std::vector<BreakdownPart>& parts) {
 }
 
 // So that sentences must say which of the two they are about.
-bool is_much_longer_as_recorded(const Diagnosis& diagnosis) { return diagnosis.slowdown_percent() >= kWorthSaying; }
+bool is_much_longer_as_recorded(const Diagnosis& diagnosis) { return diagnosis.slowdown_percent() >= kSlowdownWorthSaying; }
 
 // "44.1 to 52.0 ms; ", without the unit twice where both have the same; empty where they are the same.
 std::string range_text(Nanoseconds low, Nanoseconds high) {
@@ -73,7 +72,7 @@ std::string range_text(Nanoseconds low, Nanoseconds high) {
 
 // "20 % slower", or "no slower".
 std::string slower_text(double percent) {
-  return percent < kWorthSaying ? "no slower" : format_percent(percent) + " slower";
+  return percent < kSlowdownWorthSaying ? "no slower" : format_percent(percent) + " slower";
 }
 std::string slowdown_text(const Diagnosis& diagnosis) { return slower_text(diagnosis.slowdown_percent()); }
 
@@ -93,7 +92,7 @@ std::string step_text(const Diagnosis& diagnosis) {
     return fmt::format("{}, measured over {} ({})", time,
                        counted(static_cast<double>(diagnosis.unrecorded_steps), "unrecorded step"), cost);
   if (diagnosis.trace.is_ours) return fmt::format("{} as recorded; what recording cost was not measured", recorded);
-  if (diagnosis.slowdown_percent() < kWorthSaying) return time;
+  if (diagnosis.slowdown_percent() < kSlowdownWorthSaying) return time;
   const std::string range = range_text(diagnosis.unobserved_low_ns, diagnosis.unobserved_high_ns);
   return fmt::format("about {} unprofiled ({}{})", time, range, cost);
 }
@@ -117,7 +116,7 @@ std::string device_sentence(const Diagnosis& diagnosis) {
   const BreakdownPart* cause = largest<HostWork>(parts);
   const std::string mostly =
       work == nullptr ? std::string() : fmt::format(", mostly {}", busy_with(std::get<WorkClass>(work->what)));
-  if (cause == nullptr || breakdown.idle_percent() < kWorthSaying) {
+  if (cause == nullptr || breakdown.idle_percent() < kSlowdownWorthSaying) {
     return fmt::format("The GPU is always busy{} ({}).", mostly, format_percent(work == nullptr ? 0 : work->percent));
   }
   const std::string busy = format_percent(breakdown.busy_percent());
@@ -181,7 +180,7 @@ std::string host_sentence(const Diagnosis& diagnosis) {
     const auto* work = std::get_if<HostWork>(&part.what);
     if (work == nullptr || said == kMostPartsSaid || (said > 0 && part.percent < kLeastPartSaid)) continue;
     const std::string_view whole = diagnosis.requests                             ? " of a request"
-                                   : diagnosis.observer_percent() >= kWorthSaying ? " of the recorded step"
+                                   : diagnosis.observer_percent() >= kSlowdownWorthSaying ? " of the recorded step"
                                                                                   : " of it";
     text += fmt::format("{}{}{} {}", said == 0 ? "" : ", ", format_percent(part.percent), said == 0 ? whole : "",
                         does(diagnosis, *work));

@@ -43,6 +43,9 @@ std::string saving_range(const Saving& saving);
 // where it frees none.
 std::string memory_saving_text(const Finding& finding);
 
+// Percent, by which recording made a step slower: less is not mentioned.
+inline constexpr double kSlowdownWorthSaying = 0.5;
+
 // "models/gpt2.py:312 in attend": enough of the path to know the file by.
 std::string source_text(const SourceLine& source);
 

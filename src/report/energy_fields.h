@@ -38,7 +38,9 @@ void describe(Fields& fields, const GaugedDevice& device) {
                 "how its energy is known: by a `counter` of the device, or by its `power`, added up");
   fields.member(
       "joules_per_step", device.joules_per_step,
-      "mean power times the recorded step, or from one request to the next; of the whole device, whoever uses it");
+      "mean power times `step.unobserved_ns`, or from one request to the next; of the whole device, whoever uses it");
+  fields.member("recorded_joules_per_step", device.recorded_joules_per_step,
+                "mean power times `step.mean_ns`");
   fields.member("limit_watts", device.limit_watts, "its power limit");
   fields.member("limit_percent", device.limit_percent(), "mean power, of the limit");
   fields.member("utilization_percent", device.utilization_percent, "as the device tells it");
@@ -54,6 +56,7 @@ template <typename Fields>
 void describe(Fields& fields, const EnergyUse& energy) {
   fields.object("EnergyUse", "Energy, power, throttling and memory, by gauges");
   fields.member("joules_per_step", energy.joules_per_step, "of all devices that the program uses");
+  fields.member("recorded_joules_per_step", energy.recorded_joules_per_step, "likewise");
   fields.member("samples_per_step", energy.samples_per_step, "null where shapes do not tell it");
   fields.member("joules_per_sample", energy.joules_per_sample(), "likewise");
   fields.member("devices", energy.devices, "those that were read");

@@ -8,6 +8,7 @@
 
 #include "advise/device_word.h"
 #include "base/amounts.h"
+#include "report/analyze_words.h"
 
 namespace telltale {
 namespace {
@@ -32,7 +33,16 @@ std::string power_of(const GaugedDevice& device) {
   return more.empty() ? text : fmt::format("{} ({})", text, fmt::join(more, "; "));
 }
 
-std::string energy_sentence(const EnergyUse& energy) {
+// "12.5 J", or of a step that recording made longer "about 12.5 J (20 J as recorded)"
+std::string joules_of_step(const EnergyUse& energy, bool is_estimated) {
+  const double joules = *energy.joules_per_step, recorded = energy.recorded_joules_per_step.value_or(joules);
+  if (recorded < joules * (1 + kSlowdownWorthSaying / 100)) return format_joules(joules);
+  return fmt::format("{}{} ({} as recorded)", is_estimated ? "about " : "", format_joules(joules),
+                     format_joules(recorded));
+}
+
+std::string energy_sentence(const Diagnosis& diagnosis) {
+  const EnergyUse& energy = *diagnosis.energy;
   std::vector<std::string> devices;
   std::int64_t most_readings = 0;
   for (const GaugedDevice& device : energy.devices) {
@@ -45,7 +55,8 @@ std::string energy_sentence(const EnergyUse& energy) {
                        how_often(static_cast<double>(most_readings)), kLeastReadings);
   }
   if (!energy.joules_per_step) return fmt::format("Mean power: {}.", listed(devices));
-  std::string text = fmt::format("A step uses {}: {}", format_joules(*energy.joules_per_step), listed(devices));
+  const bool is_estimated = diagnosis.unobserved_source == UnobservedSource::kEstimated;
+  std::string text = fmt::format("A step uses {}: {}", joules_of_step(energy, is_estimated), listed(devices));
   if (const auto sample = energy.joules_per_sample())
     text +=
         fmt::format("; a sample {}, of {} per step", format_joules(*sample), format_count(*energy.samples_per_step));
@@ -85,7 +96,7 @@ std::string cost_sentence(const RunningCost& cost) {
 std::vector<std::string> energy_sentences(const Diagnosis& diagnosis) {
   std::vector<std::string> sentences;
   if (!diagnosis.energy) return sentences;
-  if (std::string text = energy_sentence(*diagnosis.energy); !text.empty()) sentences.push_back(std::move(text));
+  if (std::string text = energy_sentence(diagnosis); !text.empty()) sentences.push_back(std::move(text));
   for (const GaugedDevice& device : diagnosis.energy->devices) {
     if (!device.is_used) continue;
     if (device.throttled_percent > 0) sentences.push_back(throttling_sentence(device));

@@ -52,6 +52,17 @@ TEST(EnergyWords, tell_the_energy_of_a_step_by_device) {
             "per step. 61.0 GiB of the 140 GiB of memory of GPU 0 are never in use.");
 }
 
+TEST(EnergyWords, tell_the_energy_of_the_step_without_recording_and_as_recorded) {
+  Diagnosis diagnosis = diagnosis_with({cpu()});
+  diagnosis.energy->recorded_joules_per_step = 50;
+  diagnosis.unobserved_source = UnobservedSource::kMeasured;
+  EXPECT_EQ(energy_text(diagnosis), "A step uses 32 J (50 J as recorded): CPU 32 J at 43 W.");
+  diagnosis.unobserved_source = UnobservedSource::kEstimated;
+  EXPECT_EQ(energy_text(diagnosis), "A step uses about 32 J (50 J as recorded): CPU 32 J at 43 W.");
+  diagnosis.energy->recorded_joules_per_step = 32.1;
+  EXPECT_EQ(energy_text(diagnosis), "A step uses 32 J: CPU 32 J at 43 W.");
+}
+
 TEST(EnergyWords, speak_of_requests_where_a_server_has_them) {
   Diagnosis diagnosis = diagnosis_with({cpu()});
   diagnosis.requests.emplace();
