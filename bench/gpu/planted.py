@@ -7,6 +7,7 @@ notes when each of its steps was done; those that the file leaves out are its ow
 
 import argparse
 import json
+import math
 import os
 import re
 import statistics
@@ -197,14 +198,15 @@ def check_api(fault: Fault) -> None:
         return
     answers = [diagnosis_of(path)["findings"] for path, _ in (chosen, every)]
     rules = [[finding["rule"] for finding in answer[:FIRST_PLACES]] for answer in answers]
+    has_same = bool(rules[0]) and rules[0] == rules[1]
     claim(
         f"{fault.name} with --api: the first findings",
-        rules[0] == rules[1],
-        " / ".join(", ".join(each) for each in rules),
-        "the same",
+        has_same,
+        " / ".join(", ".join(each) or "nothing" for each in rules),
+        "the same, and some",
     )
     savings = [[finding["saving"]["likely_percent"] for finding in answer[:FIRST_PLACES]] for answer in answers]
-    off = max((abs(one - other) for one, other in zip(*savings, strict=False)), default=0)
+    off = max(abs(one - other) for one, other in zip(*savings, strict=True)) if has_same else math.inf
     claim(
         f"{fault.name} with --api: their savings",
         off <= CLOSE_POINTS,
