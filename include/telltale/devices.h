@@ -67,7 +67,8 @@ typedef struct telltale_gauge_options {
 TELLTALE_API void telltale_default_gauge_options(telltale_gauge_options* options, size_t size);
 
 /* Reads gauges on a thread of its own, as counters of the session. It is an error when there are none to read, and in a
- * process that was forked from one that reads them. */
+ * process that was forked from one that reads them. NVIDIA's devices are numbered as CUDA does by the environment of
+ * now: whoever may change that before CUDA is initialized begins without them, and calls it once more to add them. */
 TELLTALE_API telltale_status telltale_gauges_start(const telltale_gauge_options* options);
 TELLTALE_API telltale_status telltale_gauges_stop(void);
 

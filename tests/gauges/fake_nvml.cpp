@@ -1,5 +1,7 @@
 #include "fake_nvml.h"
 
+#include <unistd.h>
+
 #include <cstring>
 
 #include "capture/nvml/nvml_library.h"
@@ -67,7 +69,10 @@ extern "C" {
 State* fake_nvml_state() { return &state(); }
 
 Result nvmlInit_v2() {
-  return call("init", [] { ++state().starts; });
+  return call("init", [] {
+    ++state().starts;
+    state().opened_by = gettid();
+  });
 }
 Result nvmlShutdown() {
   return call("shutdown", [] { --state().starts; });

@@ -34,6 +34,7 @@ struct State {
   std::map<std::string, int> results;     // of functions, by name; those not named here succeed
   std::map<std::string, unsigned> calls;  // by name
   int starts = 0;                         // not yet ended
+  int opened_by = 0;                      // the thread that started it last
 };
 
 // The state of the library that TELLTALE_NVML_LIBRARY names.

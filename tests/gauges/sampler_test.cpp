@@ -66,7 +66,7 @@ class GaugeSamplerTest : public testing::Test {
 TEST_F(GaugeSamplerTest, processors_are_read_beside_devices_and_without_them) {
   for (const bool nvml : {true, false}) {
     write("energy_uj", "8000000");
-    choice_.nvml = nvml;
+    choice_.nvml = nvml ? std::optional(DeviceNumbering()) : std::nullopt;
     auto sampler = GaugeSampler::start(choice_, emitted_.sink(), why_);
     ASSERT_NE(sampler, nullptr) << why_;
     EXPECT_TRUE(emitted_.wait_for("CPU, energy (J)", 0));
@@ -101,12 +101,50 @@ TEST_F(GaugeSamplerTest, nvml_is_given_back_when_all_devices_are_lost) {
 
 TEST_F(GaugeSamplerTest, says_what_is_missing_where_there_is_nothing_to_read) {
   choice_.rapl_folder = folder_ + "/none";
-  fake_nvml::control().devices.clear();
+  setenv("TELLTALE_NVML_LIBRARY", "/no/such/libnvidia-ml.so.1", 1);
   EXPECT_EQ(GaugeSampler::start(choice_, emitted_.sink(), why_), nullptr);
   EXPECT_EQ(why_,
-            "there are no gauges: NVML shows this process no device, and the energy of the processors cannot be "
-            "read in " +
+            "there are no gauges: no NVIDIA driver was found (libnvidia-ml.so.1), and the energy of the processors "
+            "cannot be read in " +
                 choice_.rapl_folder);
+}
+
+TEST_F(GaugeSamplerTest, nvml_is_opened_on_the_samplers_thread) {
+  fake_nvml::State& fake = fake_nvml::control();
+  fake.opened_by = 0;
+  fake.devices[0].power = 90'000;
+  auto sampler = GaugeSampler::start(choice_, emitted_.sink(), why_);
+  ASSERT_NE(sampler, nullptr) << why_;
+  EXPECT_TRUE(emitted_.wait_for("GPU 0, power (W)", 90));
+  GaugeSampler::stop(std::move(sampler));
+  EXPECT_NE(fake.opened_by, 0);
+  EXPECT_NE(fake.opened_by, gettid());
+}
+
+TEST_F(GaugeSamplerTest, devices_that_nvml_does_not_show_after_all_are_left_out) {
+  fake_nvml::control().devices.clear();
+  auto sampler = GaugeSampler::start(choice_, emitted_.sink(), why_);
+  ASSERT_NE(sampler, nullptr) << why_;
+  EXPECT_TRUE(emitted_.wait_for("CPU, energy (J)", 0));
+  GaugeSampler::stop(std::move(sampler));
+  EXPECT_EQ(fake_nvml::control().starts, 0);
+}
+
+TEST_F(GaugeSamplerTest, devices_can_be_added_while_processors_are_read) {
+  fake_nvml::State& fake = fake_nvml::control();
+  fake.devices.assign(2, {});
+  fake.devices[1].power = 300'000;
+  choice_.nvml.reset();
+  auto sampler = GaugeSampler::start(choice_, emitted_.sink(), why_);
+  ASSERT_NE(sampler, nullptr) << why_;
+  EXPECT_TRUE(emitted_.wait_for("CPU, energy (J)", 0));
+  write("energy_uj", "8500000");
+  EXPECT_TRUE(emitted_.wait_for("CPU, energy (J)", 0.5));
+  EXPECT_TRUE(emitted_["GPU 0, power (W)"].empty());
+  ASSERT_TRUE(sampler->add_nvml({.visible_devices = "1", .device_order = {}}, why_));
+  EXPECT_TRUE(emitted_.wait_for("GPU 0, power (W)", 300));
+  EXPECT_TRUE(emitted_.wait_for("CPU, energy (J)", 0.5)) << "it goes on where it was";
+  GaugeSampler::stop(std::move(sampler));
 }
 
 }  // namespace

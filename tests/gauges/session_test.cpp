@@ -147,10 +147,30 @@ TEST_F(GaugeSessionTest, what_makes_no_sense_or_is_not_there_is_told) {
   choice = gauges();
   choice.nvml = 0;
   EXPECT_EQ(telltale_gauges_start(&choice), TELLTALE_STATUS_CANNOT_OPEN);
-  fake_.results = {{"init", 9}};
+  setenv("TELLTALE_NVML_LIBRARY", "/no/such/libnvidia-ml.so.1", 1);
   choice = gauges();
   EXPECT_EQ(telltale_gauges_start(&choice), TELLTALE_STATUS_CANNOT_OPEN);
-  EXPECT_THAT(telltale_devices_error_text(), HasSubstr("NVML cannot start (error 9)"));
+  EXPECT_THAT(telltale_devices_error_text(), HasSubstr("no NVIDIA driver was found"));
+}
+
+TEST_F(GaugeSessionTest, devices_are_those_of_the_environment_when_they_are_asked_for) {
+  fake_.devices.assign(2, {});
+  fake_.devices[1].power = 300'000;
+  const telltale_options session = options();
+  ASSERT_EQ(telltale_start(&session), TELLTALE_STATUS_OK);
+  telltale_gauge_options choice = gauges();
+  choice.nvml = 0;
+  EXPECT_EQ(telltale_gauges_start(&choice), TELLTALE_STATUS_CANNOT_OPEN) << "neither are processors read";
+  setenv("CUDA_VISIBLE_DEVICES", "1", 1);
+  choice = gauges();
+  ASSERT_EQ(telltale_gauges_start(&choice), TELLTALE_STATUS_OK);
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  ASSERT_TRUE(wait_for_readings(3));
+  telltale_gauges_stop();
+  telltale_stop();
+  const std::vector<double> power = values_of(read_recording(path()), "GPU 0: power (W)");
+  ASSERT_FALSE(power.empty());
+  EXPECT_EQ(power.front(), 300);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ from torch.profiler import ProfilerActivity
 class FakeDevices:
     def __init__(self):
         self.asked = []
+        self.gauges = []
         self.problem = ""
 
     def start_cuda(self, calls, _stack_source, *, continues):
@@ -34,8 +35,13 @@ class FakeDevices:
         self.asked.append("watch graphs")
         self._fail()
 
-    def start_gauges(self):
-        raise DevicesUnavailable("there are none")
+    def start_gauges(self, *, of_gpus):
+        self.gauges.append(f"with GPUs of {os.environ.get('CUDA_VISIBLE_DEVICES')}" if of_gpus else "without GPUs")
+        if not of_gpus:
+            raise DevicesUnavailable("there are none")
+
+    def stop_gauges(self):
+        self.gauges.append("stop")
 
     def _fail(self):
         if self.problem:
@@ -45,7 +51,7 @@ class FakeDevices:
 class Case(unittest.TestCase):
     def setUp(self):
         self.devices = FakeDevices()
-        self.is_initialized = True
+        self.is_initialized = self.can_have_gpu = True
         self.is_capturing = False
         self.looks = 1  # until the GPU has done all it was asked for
         self.queued = []
@@ -59,6 +65,7 @@ class Case(unittest.TestCase):
             (cuda, "load_devices", lambda: self.devices),
             (cuda_begins, "_waiting", {}),
             (gauges, "load_devices", lambda: self.devices),
+            (gauges, "can_have_gpu", lambda: self.can_have_gpu),
             (telltale_say, "_said", set()),
             (torch.cuda, "is_initialized", lambda: self.is_initialized),
             (torch.cuda, "is_current_stream_capturing", lambda: self.is_capturing),
@@ -347,6 +354,34 @@ class BesideTorchsProfiler(Case):
         self.assertIsNot(profiler._prepare_profiler, before[0])
         recording.stop()
         self.assertEqual((profiler._prepare_profiler, profiler._disable_profiler), before)
+
+
+class Gauges(Case):
+    def setUp(self):
+        super().setUp()
+        change = mock.patch.dict(os.environ, CUDA_VISIBLE_DEVICES="0,1")
+        change.start()
+        self.addCleanup(change.stop)
+        self.is_initialized = False
+
+    def test_of_gpus_begin_with_cuda_which_numbers_them_then(self):
+        recording = self.recording(Wanted(load=True))
+        recording.start()
+        self.assertEqual(self.devices.gauges, ["without GPUs"])
+        os.environ["CUDA_VISIBLE_DEVICES"] = "3"
+        [begin] = self.queued
+        begin()
+        self.assertEqual(self.devices.gauges, ["without GPUs", "with GPUs of 3"])
+        recording.stop()
+        begin()
+        self.assertEqual(self.devices.gauges, ["without GPUs", "with GPUs of 3", "stop"])
+
+    def test_are_all_read_at_once_where_torch_has_no_cuda(self):
+        self.can_have_gpu = False
+        recording = self.recording(Wanted(load=True))
+        recording.start()
+        recording.stop()
+        self.assertEqual((self.devices.gauges, self.queued), (["with GPUs of 0,1", "stop"], []))
 
 
 class DropIn(Case):

@@ -29,6 +29,15 @@ class _CudaOptions(ctypes.Structure):
     )
 
 
+class _GaugeOptions(ctypes.Structure):
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("hertz", ctypes.c_double),
+        ("nvml", ctypes.c_uint32),
+        ("rapl", ctypes.c_uint32),
+    )
+
+
 class Devices:
     """What starts raises DevicesUnavailable where it cannot; starting and stopping twice is as good as once.
 
@@ -63,8 +72,12 @@ class Devices:
         """Notes what CUDA graphs are captured from, until ``start_cuda``."""
         self._do("telltale_cuda_watch_graphs", ctypes.byref(self._cuda_options("chosen", stack_source)))
 
-    def start_gauges(self) -> None:
-        self._do("telltale_gauges_start", None)
+    def start_gauges(self, *, of_gpus: bool) -> None:
+        """With those of GPUs it may follow a start without them."""
+        options = _GaugeOptions()
+        self._library.telltale_default_gauge_options(ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
+        options.nvml = int(of_gpus)
+        self._do("telltale_gauges_start", ctypes.byref(options))
 
     def stop_gauges(self) -> None:
         self._do("telltale_gauges_stop")

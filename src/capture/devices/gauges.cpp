@@ -68,20 +68,26 @@ std::optional<std::string> variable(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
+Outcome add_to(GaugeSampler& sampler, const telltale_gauge_options& options, const DeviceNumbering& numbering) {
+  if (options.nvml == 0 || sampler.has_nvml()) return {TELLTALE_STATUS_ALREADY_STARTED, "gauges are read already"};
+  std::string why;
+  if (!sampler.add_nvml(numbering, why)) return {TELLTALE_STATUS_CANNOT_OPEN, "there are no gauges: " + why};
+  return {};
+}
+
 Outcome start_gauges(const telltale_gauge_options& options) {
   if (!(options.hertz > 0 && options.hertz <= kMostHertz))
     return {TELLTALE_STATUS_BAD_OPTIONS, "gauges can be read up to 1000 times a second, and at least sometimes"};
   const std::lock_guard lock(state().mutex);
-  if (state().sampler != nullptr) return {TELLTALE_STATUS_ALREADY_STARTED, "gauges are read already"};
+  const DeviceNumbering numbering = {variable("CUDA_VISIBLE_DEVICES"), variable("CUDA_DEVICE_ORDER")};
+  if (state().sampler != nullptr) return add_to(*state().sampler, options, numbering);
   if (state().is_of_parent)
     return {TELLTALE_STATUS_CANNOT_OPEN, "gauges are read by the process that this one was forked from"};
   survive_forks_and_exit();
   GaugeChoice choice;
   choice.hertz = options.hertz;
-  choice.nvml = options.nvml != 0;
+  choice.nvml = options.nvml != 0 ? std::optional(numbering) : std::nullopt;
   choice.rapl = options.rapl != 0;
-  choice.visible_devices = variable("CUDA_VISIBLE_DEVICES");
-  choice.device_order = variable("CUDA_DEVICE_ORDER");
   choice.is_wanted = [] { return telltale_is_recording() != 0; };
   std::string why;
   state().is_changing = true;

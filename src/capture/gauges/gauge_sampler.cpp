@@ -34,26 +34,25 @@ GaugeSampler::GaugeSampler(const GaugeChoice& choice, Emit emit) : choice_(choic
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&ended_, &attributes);
+  pthread_cond_init(&changed_, &attributes);
   pthread_condattr_destroy(&attributes);
 }
 
 GaugeSampler::~GaugeSampler() {
-  pthread_cond_destroy(&ended_);
+  pthread_cond_destroy(&changed_);
   pthread_mutex_destroy(&mutex_);
 }
 
 std::unique_ptr<GaugeSampler> GaugeSampler::start(const GaugeChoice& choice, Emit emit, std::string& why) {
   std::unique_ptr<GaugeSampler> sampler(new GaugeSampler(choice, std::move(emit)));
   std::string no_nvml = "it was not asked for", no_rapl = no_nvml;
-  if (choice.nvml)
-    sampler->nvml_ = NvmlGauges::open(c_text(choice.visible_devices), c_text(choice.device_order), no_nvml);
+  const bool has_nvml = choice.nvml && sampler->add_nvml(*choice.nvml, no_nvml);
   if (choice.rapl) {
     sampler->rapl_ = std::make_unique<RaplEnergy>(choice.rapl_folder);
     if (sampler->rapl_->is_empty()) sampler->rapl_ = nullptr;
     no_rapl = "the energy of the processors cannot be read in " + choice.rapl_folder;
   }
-  if (sampler->nvml_ == nullptr && sampler->rapl_ == nullptr) {
+  if (!has_nvml && sampler->rapl_ == nullptr) {
     why = "there are no gauges: " + (choice.nvml ? no_nvml : no_rapl);
     if (choice.nvml && choice.rapl) why += ", and " + no_rapl;
     return nullptr;
@@ -71,10 +70,20 @@ std::unique_ptr<GaugeSampler> GaugeSampler::start(const GaugeChoice& choice, Emi
   return sampler;
 }
 
+bool GaugeSampler::add_nvml(const DeviceNumbering& numbering, std::string& why) {
+  if (!NvmlGauges::is_there(why)) return false;
+  has_nvml_ = true;
+  pthread_mutex_lock(&mutex_);
+  added_ = numbering;
+  pthread_cond_signal(&changed_);
+  pthread_mutex_unlock(&mutex_);
+  return true;
+}
+
 void GaugeSampler::stop(std::unique_ptr<GaugeSampler> sampler) {
   pthread_mutex_lock(&sampler->mutex_);
   sampler->is_ending_ = true;
-  pthread_cond_signal(&sampler->ended_);
+  pthread_cond_signal(&sampler->changed_);
   pthread_mutex_unlock(&sampler->mutex_);
   timespec until = {};
   clock_gettime(CLOCK_REALTIME, &until);
@@ -94,7 +103,9 @@ void GaugeSampler::sample() {
   const auto period = std::max<std::int64_t>(1, std::llround(kSecond / choice_.hertz));
   std::int64_t next = now_ns(CLOCK_MONOTONIC), next_unwanted = next;
   while (true) {
+    const bool is_new = open_what_was_added();
     const std::int64_t now = now_ns(CLOCK_MONOTONIC);
+    if (is_new) next = next_unwanted = now;
     const bool is_wanted = choice_.is_wanted == nullptr || choice_.is_wanted();
     if ((is_wanted && now >= next) || now >= next_unwanted) {
       read(now);
@@ -106,6 +117,20 @@ void GaugeSampler::sample() {
     const std::int64_t until = is_wanted ? next : now + std::min(kLookout, period);
     if (!wait(until - now_ns(CLOCK_MONOTONIC))) return;
   }
+}
+
+// Whether there was any.
+bool GaugeSampler::open_what_was_added() {
+  pthread_mutex_lock(&mutex_);
+  const std::optional<DeviceNumbering> added = std::exchange(added_, std::nullopt);
+  pthread_mutex_unlock(&mutex_);
+  if (!added) return false;
+  try {
+    std::string why;
+    nvml_ = NvmlGauges::open(c_text(added->visible_devices), c_text(added->device_order), why);
+  } catch (const std::exception&) {  // no memory: they are left out
+  }
+  return true;
 }
 
 void GaugeSampler::read(std::int64_t now) {
@@ -122,7 +147,7 @@ void GaugeSampler::read(std::int64_t now) {
 bool GaugeSampler::wait(std::int64_t nanoseconds) {
   const timespec until = as_timespec(now_ns(CLOCK_MONOTONIC) + std::max<std::int64_t>(0, nanoseconds));
   pthread_mutex_lock(&mutex_);
-  while (!is_ending_ && pthread_cond_timedwait(&ended_, &mutex_, &until) == 0) {
+  while (!is_ending_ && !added_ && pthread_cond_timedwait(&changed_, &mutex_, &until) == 0) {
   }
   const bool is_ending = is_ending_;
   pthread_mutex_unlock(&mutex_);

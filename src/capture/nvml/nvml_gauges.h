@@ -22,6 +22,9 @@ class NvmlGauges {
  public:
   using Emit = std::function<void(const char* device, const char* gauge, double value)>;
 
+  // Whether NVML is there, at the price of loading it. What opening takes, tenths of a second at times, is yet to come.
+  static bool is_there(std::string& why) { return nvml::Library::open(why) != nullptr; }
+
   // Of the devices that CUDA shows to a process with these variables, null where one is not set: see visible_devices.h.
   // "GPU 0" is its device 0; "NVML GPU 1" is one whose number in CUDA cannot be told. Null where there are none: `why`
   // says so.

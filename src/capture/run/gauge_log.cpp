@@ -53,8 +53,7 @@ struct GaugeLog::State {
 
 GaugeLog::GaugeLog(const DeviceVariables& variables) : state_(std::make_unique<State>()) {
   GaugeChoice choice;
-  choice.visible_devices = variables.visible;
-  choice.device_order = variables.order;
+  choice.nvml = DeviceNumbering{variables.visible, variables.order};
   std::string why;
   state_->sampler = GaugeSampler::start(
       choice,
