@@ -8,7 +8,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from record_test import RecordTest, main
+from record_test import PROGRAM, RecordTest, main
 
 DEVICES, FAKE_CUDA, SERVER, STATIC_SERVER, PLAIN_SERVER = (
     os.environ[name] for name in ("DEVICES", "FAKE_CUDA", "SERVER", "SERVER_WITH_OWN_RECORDER", "SERVER_WITHOUT_SCOPES"))
@@ -47,6 +47,37 @@ class Native(RecordTest):
                                  {row["args"]["correlation"] for row in launches})
                 self.assertEqual({round(row["dur"]) for row in kernels}, {20})
                 self.assertNotIn("cut off", done.stderr)
+
+    def without_package(self):
+        """The command with the library for devices and without the Python package, as a native installation has it."""
+        program = self.folder / "installed" / "bin" / "telltale"
+        library = self.folder / "installed" / "lib" / "libtelltale_devices.so"
+        for path in (program, library):
+            path.parent.mkdir(parents=True)
+        shutil.copy(PROGRAM, program)
+        library.symlink_to(DEVICES)
+        return program
+
+    def test_without_the_package_steps_leave_nothing_unrecorded_and_the_sentences_are_true(self):
+        for options, said in (
+            ([], "PyTorch's own profiler records PyTorch instead, and CUDA programs without it are recorded as ever"),
+            (["--engine", "telltale"], "only CUDA programs without PyTorch are recorded"),
+        ):
+            with self.subTest(options):
+                done = subprocess.run(
+                    [self.without_package(), "record", *options, "--steps", "3", "-o", "run.tell", "--force", "--no-analyze",
+                     "--", PLAIN_SERVER, "50"],
+                    capture_output=True, encoding="utf-8", cwd=self.folder, env=self.environment(**CUDA), timeout=60)
+                shutil.rmtree(self.folder / "installed")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(f"; {said}\n", done.stderr)
+                self.assertNotIn("nothing was recorded", done.stderr)
+                self.assertEqual(self.counts("work(float*)", "cuLaunchKernel"), (50, 50))
+
+    def test_a_schedule_that_waits_for_steps_of_a_program_without_any_says_so(self):
+        done = self.serve(PLAIN_SERVER, 50, options=["--wait", 1, "--active", 2])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("telltale: nothing was recorded: a program used CUDA and told of too few steps", done.stderr)
 
     def test_scopes_of_the_program_stand_in_the_same_file(self):
         for server in (SERVER, STATIC_SERVER):

@@ -3,6 +3,7 @@
 //
 // A Python process that has loaded PyTorch is left to the Python package, which records its operators as well; so is a
 // program that records itself already.
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <telltale/devices.h>
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "native_attachment.h"
@@ -80,6 +82,14 @@ void end_in(double seconds) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+// So that `telltale record` knows who was there, also where no step is recorded.
+void leave_mark(const std::string& folder) {
+  if (folder.empty()) return;
+  const std::string path = folder + "/cuda_" + std::to_string(getpid());
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file >= 0) close(file);
+}
+
 bool start_session(const NativeAttachment& attachment) {
   if (attachment.is_from_start()) telltale_metadata("telltale_from_start", "true");
   for (const auto& [variable, key] :
@@ -107,6 +117,7 @@ void record(const NativeAttachment& attachment) {
     recorded_process = 0;
     return;
   }
+  leave_mark(attachment.marks);
   telltale_cuda_options options;
   telltale_default_cuda_options(&options, sizeof options);
   options.calls = attachment.api ? TELLTALE_CUDA_CALLS_ALL : TELLTALE_CUDA_CALLS_CHOSEN;

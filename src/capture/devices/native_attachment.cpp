@@ -37,6 +37,8 @@ std::optional<NativeAttachment> parse_native_attachment(const char* text) {
   if (path == values.end() || !path->is_string()) return std::nullopt;
   NativeAttachment attachment;
   attachment.path = path->get<std::string>();
+  if (const auto marks = values.find("marks"); marks != values.end() && marks->is_string())
+    attachment.marks = marks->get<std::string>();
   attachment.schedule = schedule_of(values);
   attachment.seconds = number<double>(values, "seconds");
   attachment.memory_limit = number<std::uint64_t>(values, "memory_limit");

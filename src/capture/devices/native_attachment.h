@@ -11,7 +11,8 @@
 namespace telltale::capture {
 
 struct NativeAttachment {
-  std::string path;  // of the file to write; %p stands for the pid
+  std::string path;   // of the file to write; %p stands for the pid
+  std::string marks;  // the folder for marks; empty: there is none
   std::optional<telltale_schedule> schedule;
   std::optional<double> seconds;
   std::optional<std::uint64_t> memory_limit;

@@ -25,6 +25,8 @@ std::string_view name_of(Mark mark) {
       return "torch";
     case Mark::kSteps:
       return "steps";
+    case Mark::kCuda:
+      return "cuda";
     case Mark::kKineto:
       return "kineto";
     case Mark::kTold:

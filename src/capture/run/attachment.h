@@ -8,6 +8,7 @@
 //      steps      by the process, beside PyTorch's profiler: what its steps took, the value `timed_steps` of the trace
 //                 as JSON (src/trace/unrecorded_steps.h).
 //      worker     by a worker of a data loader: what it spends its time on, as JSON; only its parent process reads it.
+//      cuda       by a CUDA program without PyTorch: it is about to be recorded.
 //      kineto     by the process: our adapter does not work in it, so that PyTorch's profiler will ask what to record.
 //      told       by the command: PyTorch's profiler was asked for a trace, which is not there yet.
 //      recording  by the command: PyTorch's profiler is busy with it.
@@ -58,7 +59,7 @@ std::vector<std::string> attachment_variables(const Attachment& attachment);
 // Where, below the folder of the Python package, what processes import stands.
 std::filesystem::path injection_folder(const std::filesystem::path& package);
 
-enum class Mark { kTorch, kSteps, kKineto, kTold, kRecording };
+enum class Mark { kTorch, kSteps, kCuda, kKineto, kTold, kRecording };
 
 // A folder of this recording's own, with a short name: sockets, marks, configuration. Gone with all that is in it when
 // the recording ends or, where that was killed, when the next one begins.

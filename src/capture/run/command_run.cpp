@@ -186,6 +186,11 @@ class CommandRun {
     if (work_.has_mark_of_any_process(Mark::kTorch))
       return "nothing was recorded: a process imported torch but wrote no recording; it may have ended too early, or "
              "before the steps you asked for";
+    if (work_.has_mark_of_any_process(Mark::kCuda))
+      return options_.schedule ? "nothing was recorded: a program used CUDA and told of too few steps for what comes "
+                                 "before the recorded ones; it marks them by telltale_step(), and --steps, --seconds "
+                                 "or no option at all need none"
+                               : "nothing was recorded: a program used CUDA but wrote no recording";
     if (choice_.engine == Engine::kKineto)
       return "nothing was recorded: no process asked for work, as PyTorch does once it is imported; did the program "
              "import torch?";

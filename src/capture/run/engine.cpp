@@ -61,9 +61,9 @@ EngineChoice chosen_engine(Engine wanted, const std::optional<fs::path>& python,
 
 namespace {
 
-// By our adapter, the two steps before the N are recorded as well, and left out by the analysis as those of any
-// recording from the start: so a program whose steps nobody finds, or which has fewer, is recorded all the same.
-std::optional<Schedule> adapter_schedule(const RecordOptions& options) {
+// By us, the two steps before the N are recorded as well, and left out by the analysis as those of any recording from
+// the start: so a program whose steps nobody finds, or which has fewer, is recorded all the same.
+std::optional<Schedule> our_schedule(const RecordOptions& options) {
   constexpr int kWarmupSteps = 2;
   if (options.steps) return Schedule{.active = *options.steps + kWarmupSteps, .repeat = 1};
   return options.schedule;
@@ -79,7 +79,7 @@ Attachment attachment_for(const RecordOptions& options, const fs::path& file, co
           .path = file.string() + "_%p.tell",
           .package = choice.python,
           .marks = marks,
-          .schedule = choice.engine == Engine::kKineto ? schedule_of(options) : adapter_schedule(options),
+          .schedule = our_schedule(options),
           .seconds = options.seconds,
           .shapes = options.with_shapes,
           .stacks = options.with_stacks,

@@ -163,8 +163,16 @@ void add_gauges(const std::vector<RecordedFile>& files, GaugeLog& log) {
     if (file.path.extension() == ".json" && !file.is_cut_off) add_gauge_events(file.path, file.pid, readings);
 }
 
+// Without the Python package.
+std::string what_is_recorded_instead(Engine engine, bool can_inject) {
+  if (engine != Engine::kKineto) return "; only CUDA programs without PyTorch are recorded";
+  if (!can_inject) return "; PyTorch's own profiler records instead";
+  return "; PyTorch's own profiler records PyTorch instead, and CUDA programs without it are recorded as ever";
+}
+
 Result<Recorded> record_command(const RecordOptions& options, const Caller& caller) {
-  const EngineChoice choice = chosen_engine(options.engine, python_folder(), devices_library({}).has_value());
+  const bool can_inject = devices_library({}).has_value();
+  const EngineChoice choice = chosen_engine(options.engine, python_folder(), can_inject);
   if (options.engine == Engine::kTelltale && choice.engine != Engine::kTelltale)
     return failure(choice.why_not_telltale);
   if (options.stops_command && choice.engine == Engine::kTelltale && !schedule_of(options) && !options.seconds)
@@ -174,9 +182,7 @@ Result<Recorded> record_command(const RecordOptions& options, const Caller& call
   const WorkFolder work;
   if (work.path().empty()) return std::unexpected(no_work_folder());
   if (!choice.why_not_telltale.empty())
-    caller.say(choice.why_not_telltale + (choice.engine == Engine::kKineto
-                                              ? "; PyTorch's own profiler records instead"
-                                              : "; only CUDA programs without Python are recorded"));
+    caller.say(choice.why_not_telltale + what_is_recorded_instead(choice.engine, can_inject));
 
   // A process that our adapter records has gauges of its own.
   std::optional<GaugeLog> gauges;
