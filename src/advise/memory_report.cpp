@@ -48,6 +48,10 @@ MemoryReport memory_report(const Trace& trace, const std::optional<StepRange>& s
     report.device_names.push_back(name_of_device(trace, device.peak.device));
   report.findings = std::move(diagnosis.findings);
   report.remarks = std::move(diagnosis.remarks);
+  if (trace.metadata_named("allocator_log_is_cut") != nullptr)
+    report.remarks.emplace_back(
+        "The log begins in the middle of the program: its ring has forgotten what was before, where the peak may have "
+        "been higher. Give _record_memory_history() more max_entries.");
   if (report.causes.inferred_steps > 0)
     report.remarks.push_back(
         fmt::format("The file marks no steps. {} inferred from the lines that allocate, which repeat themselves.",

@@ -57,6 +57,18 @@ Trace training(std::int64_t gradients = 0) {
   return program.build();
 }
 
+TEST(MemoryReport, says_where_the_log_has_forgotten_its_start) {
+  const auto is_told = [](const Trace& trace) {
+    return std::ranges::any_of(memory_report(trace).remarks, [](const std::string& remark) {
+      return remark.contains("begins in the middle of the program");
+    });
+  };
+  Trace trace = training();
+  EXPECT_FALSE(is_told(trace));
+  trace.metadata.emplace_back("allocator_log_is_cut", "true");
+  EXPECT_TRUE(is_told(trace));
+}
+
 TEST(MemoryRules, say_what_they_are_about) {
   for (const RuleInfo& info : memory_rule_infos()) {
     EXPECT_FALSE(info.id.empty());

@@ -75,6 +75,7 @@ class SnapshotTrace {
 
   Result<Trace> build(unsigned threads) {
     for (auto& [device, state] : rows_.states) add_device(device, state);
+    if (!known_since_.empty()) trace_.metadata.emplace_back("allocator_log_is_cut", "true");
     add_annotations();
     add_log_span();
     pair_spans(blocks_, trace_.anomalies);
@@ -111,6 +112,9 @@ class SnapshotTrace {
     trace_.devices.push_back({.id = device});
     const std::vector<AllocatorEvent>& entries = rows_.entries[device];
     const auto block_bytes = rewind(entries, state, trace_.anomalies);
+    if (!entries.empty() && has_forgotten(device, entries.front().time, state)) {
+      known_since_[device] = entries.front().time;
+    }
     for (BatchMemoryEvent& row : memory_rows(entries, block_bytes, state)) {
       row.track = track_of(device);
       row.pool = intern(trace_.strings[row.pool]);
@@ -133,10 +137,41 @@ class SnapshotTrace {
     }
   }
 
+  // Whether there were entries before the oldest of a device's log: blocks that were held by then have the stacks that
+  // only recording gives them, or annotations that were recorded, too, had ended.
+  bool has_forgotten(DeviceId device, Nanoseconds oldest, const AllocatorState& start) const {
+    const auto is_held = [](const auto& each) { return each.second.state == BlockState::kAllocated; };
+    const auto has_stack = [](const auto& each) { return each.second.call_stack != kEmptyString; };
+    if (std::ranges::none_of(start.blocks(), is_held)) return false;
+    return std::ranges::any_of(start.blocks(), has_stack) ||
+           std::ranges::any_of(rows_.annotations, [&](const AnnotationMark& mark) {
+             return mark.device == device && mark.is_end && mark.time < oldest;
+           });
+  }
+
+  // Annotations have a ring of their own, which reaches back further than the log's: of what began before that, it is
+  // not known what it allocated.
+  std::vector<AnnotationMark> known_annotations() const {
+    std::vector<AnnotationMark> known;
+    std::map<std::pair<DeviceId, StringId>, int> left_out;  // how many have not ended yet
+    for (const AnnotationMark& mark : rows_.annotations) {
+      const auto since = known_since_.find(mark.device);
+      const bool is_before = since != known_since_.end() && mark.time < since->second;
+      int& open = left_out[{mark.device, mark.name}];
+      if (is_before)
+        open += mark.is_end ? -1 : 1;
+      else if (mark.is_end && open > 0)
+        --open;
+      else
+        known.push_back(mark);
+    }
+    return known;
+  }
+
   // Halves whose other one the ring has forgotten are closed or dropped by pair_spans().
   void add_annotations() {
     std::uint64_t number = 0;  // marks of one microsecond stay in their order
-    for (const AnnotationMark& mark : rows_.annotations) {
+    for (const AnnotationMark& mark : known_annotations()) {
       ++number;
       const TrackId track = track_of(mark.device);
       const StringId name = intern(trace_.strings[mark.name]);
@@ -200,6 +235,7 @@ class SnapshotTrace {
   Trace trace_;
   LocalNames names_;
   std::vector<EventBlock> blocks_;
+  std::map<DeviceId, Nanoseconds> known_since_;  // of devices whose log has forgotten its start
   TrackId labeled_ = 0;
 };
 

@@ -104,6 +104,40 @@ TEST(ReadSnapshot, gives_entries_without_times_one_microsecond_each) {
   EXPECT_EQ(trace->duration, 1000);
 }
 
+// The block that is held all the time has a stack, so that it was recorded, by an entry that the log has not.
+TEST(ReadSnapshot, leaves_out_annotations_from_before_a_log_that_has_forgotten_its_start) {
+  const auto mark = [](std::string_view stage, std::string_view name, std::int64_t time) {
+    return R"({"stage": ")" + std::string(stage) + R"(", "name": ")" + std::string(name) +
+           R"(", "device": 0, "time_us": )" + std::to_string(time) + "}";
+  };
+  const std::string marks = R"(, "external_annotations": [)" + mark("START", "first", 1) + "," +
+                            mark("END", "first", 2) + "," + mark("START", "second", 3) + "," +
+                            mark("END", "second", 11) + "," + mark("START", "third", 11) + "," +
+                            mark("END", "third", 12) + "]";
+  const std::uint64_t free = 4096 + 2 * kMega;
+  const auto trace =
+      read_json_text(snapshot(entry("alloc", free, kMega, 10) + "," + entry("free_requested", free, kMega, 11) + "," +
+                                  entry("free_completed", free, kMega, 13),
+                              marks));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_NE(trace->metadata_named("allocator_log_is_cut"), nullptr);
+  EXPECT_EQ(trace->anomalies.total(), 0u);
+  std::vector<std::string_view> names;
+  for (EventId event = 0; event < trace->events.size(); ++event)
+    if (trace->events.kind[event] == Kind::kAnnotation) names.push_back(trace->name(event));
+  EXPECT_EQ(names, std::vector<std::string_view>{"third"});
+}
+
+// Memory that was there before anything was recorded has no stack.
+TEST(ReadSnapshot, takes_a_log_that_begins_late_as_complete) {
+  const std::uint64_t second = 4096 + 2 * kMega;
+  const auto trace = read_json_text(
+      snapshot(entry("free_requested", second, kMega, 10) + "," + entry("alloc", 4096, 2000000, 12),
+               R"(, "external_annotations": [{"stage": "START", "name": "first", "device": 0, "time_us": 9}])"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->metadata_named("allocator_log_is_cut"), nullptr);
+}
+
 TEST(ReadSnapshot, fills_gaps_between_blocks) {
   const auto trace = read_json_text(R"([{"address": 512, "total_size": 2048, "stream": 0, "segment_type": "small",
       "blocks": [{"address": 1024, "size": 512, "state": "active_awaiting_free"}]}])");
