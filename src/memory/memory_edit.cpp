@@ -16,6 +16,8 @@ std::map<Key, BlockEdit> by_block(const MemoryEdit& edit) {
     if (is_new) continue;
     place->second.scale *= each.scale;
     place->second.away.insert(place->second.away.end(), each.away.begin(), each.away.end());
+    std::optional<Nanoseconds>& since = place->second.there_since;
+    if (each.there_since) since = std::min(since.value_or(*each.there_since), *each.there_since);
   }
   for (auto& [key, block] : found) {
     std::ranges::sort(block.away, {}, &Absence::from);
@@ -53,6 +55,7 @@ std::vector<Change> changes_with(std::span<const UsedBlock> blocks, const Memory
     };
     Nanoseconds from = block.allocated;
     if (found != edits.end()) {
+      from = std::min(from, found->second.there_since.value_or(from));
       for (const Absence& away : found->second.away) {
         add(from, std::min(away.from, block.freed));
         from = std::max(from, away.until);
@@ -77,7 +80,7 @@ void MemoryEdit::send_away(const UsedBlock& block, Absence absence) {
   absence.from = std::max(absence.from, block.allocated);
   if (absence.until >= block.freed) absence.until = UsedBlock::kNever;
   if (absence.from < std::min(absence.until, block.freed))
-    blocks.push_back({block.address, block.allocated, 1, {absence}});
+    blocks.push_back({block.address, block.allocated, 1, {absence}, {}});
 }
 
 MemoryEdit joined(std::span<const MemoryEdit> edits) {
@@ -126,12 +129,14 @@ SimulatedEdit simulated_edit(const Trace& trace, const AllocatorRequests& reques
     const auto found = numbers.find(key);
     if (found == numbers.end()) continue;
     simulated.scale[found->second] = block.scale;
+    if (block.there_since) simulated.early.push_back({found->second, entry_at(trace, *block.there_since)});
     for (const Absence& away : block.away) {
       const std::size_t until = away.until == UsedBlock::kNever ? kNoAllocatorEntry : entry_at(trace, away.until);
       simulated.absences.push_back({found->second, entry_at(trace, away.from), until});
     }
   }
   std::ranges::stable_sort(simulated.absences, {}, &BlockAbsence::from);
+  std::ranges::stable_sort(simulated.early, {}, &EarlyBlock::entry);
   return simulated;
 }
 

@@ -1,5 +1,5 @@
-// What a fix does to the memory of a device: which of its blocks are smaller, or away for some time, and what changes
-// in the allocator's settings. And what the peak would be then.
+// What a fix does to the memory of a device: which of its blocks are smaller, away for some time, or there earlier, and
+// what changes in the allocator's settings. And what the peak would be then.
 //
 // Blocks are named by where and when they were made, so that an edit holds for the allocator's log and for memory
 // events alike. Pure and thread-safe; O(n log n) in blocks.
@@ -28,6 +28,7 @@ struct BlockEdit {
   Nanoseconds allocated = UsedBlock::kBeforeTheTrace;
   double scale = 1;  // how many times its bytes; 0: it is never made
   std::vector<Absence> away;
+  std::optional<Nanoseconds> there_since;  // before the program had it
 };
 
 struct MemoryEdit {
@@ -35,13 +36,19 @@ struct MemoryEdit {
   std::string settings;      // of the allocator, that change; as in PYTORCH_CUDA_ALLOC_CONF
   bool keeps_cache = false;  // the program no longer calls empty_cache()
 
-  void scale(const UsedBlock& block, double factor) { blocks.push_back({block.address, block.allocated, factor, {}}); }
+  void scale(const UsedBlock& block, double factor) {
+    blocks.push_back({block.address, block.allocated, factor, {}, {}});
+  }
   // Cut to the time for which the block is there.
   void send_away(const UsedBlock& block, Absence absence);
+  void make_earlier(const UsedBlock& block, Nanoseconds time) {
+    blocks.push_back({block.address, block.allocated, 1, {}, time});
+  }
   bool is_empty() const { return blocks.empty() && settings.empty() && !keeps_cache; }
 };
 
-// All of them together: factors of one block multiply, and it is away when any of them says so.
+// All of them together: factors of one block multiply, it is away when any of them says so, and made when the first one
+// says so.
 MemoryEdit joined(std::span<const MemoryEdit> edits);
 
 struct EditedPeak {
@@ -62,6 +69,7 @@ EditedPeak edited_peak(std::span<const UsedBlock> blocks, const MemoryEdit& edit
 struct SimulatedEdit {
   std::vector<double> scale;
   std::vector<BlockAbsence> absences;  // by `from`
+  std::vector<EarlyBlock> early;       // by `entry`
 };
 SimulatedEdit simulated_edit(const Trace& trace, const AllocatorRequests& requests, const MemoryEdit& edit);
 

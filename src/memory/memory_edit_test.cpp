@@ -47,6 +47,16 @@ TEST(EditedPeak, leaves_out_blocks_that_are_away) {
   EXPECT_EQ(edited_peak(blocks, edit).allocated, 150);  // both, from 40 on
 }
 
+TEST(EditedPeak, counts_what_is_made_earlier) {
+  std::vector<UsedBlock> blocks = three_blocks();
+  blocks.push_back({.address = 4, .bytes = 40, .allocated = 50, .freed = 60});
+  MemoryEdit edit;
+  edit.make_earlier(blocks[3], 25);
+  EXPECT_EQ(edited_peak(blocks, edit).allocated, 270);
+  edit.scale(blocks[3], 0.5);
+  EXPECT_EQ(edited_peak(blocks, edit).allocated, 250);
+}
+
 TEST(EditedPeak, names_the_first_block_that_is_too_much) {
   const std::vector<UsedBlock> blocks = three_blocks();
   const EditedPeak peak = edited_peak(blocks, {}, 0, 200);
@@ -119,6 +129,14 @@ TEST(SimulatedEdit, frees_a_block_for_a_while_and_makes_it_again) {
   EXPECT_EQ(memory_what_if(program(), 0, changes).high.peak_allocated, 60 * kMiB);
   changes.capacity = 100 * kMiB - 1;  // the 40 that are free go back to the device
   EXPECT_EQ(memory_what_if(program(), 0, changes).verdict(), MemoryWhatIf::Verdict::kFits);
+}
+
+TEST(SimulatedEdit, makes_a_block_earlier) {
+  MemoryWhatIfChanges changes;
+  changes.edit.make_earlier(activations(1), 3);  // beside those of the first step
+  EXPECT_EQ(memory_what_if(program(), 0, changes).high.peak_allocated, 160 * kMiB);
+  changes.edit.scale(activations(1), 0.5);
+  EXPECT_EQ(memory_what_if(program(), 0, changes).high.peak_allocated, 130 * kMiB);
 }
 
 TEST(WalkedWhatIf, gives_a_range_of_what_is_reserved) {

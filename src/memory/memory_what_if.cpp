@@ -101,6 +101,7 @@ class Question {
       std::ranges::transform(scale, edit_.scale, scale.begin(), std::multiplies{});
     options.scale = scale;
     options.absences = edit_.absences;
+    options.early = edit_.early;
     options.empties_cache = !changes_.edit.keeps_cache;
     SimulatedRun result = simulate(requests_, options);
     run_starts_as_recorded_ = run_starts_as_recorded_ && result.starts_as_recorded;

@@ -24,6 +24,11 @@ class Run {
   Run(const AllocatorRequests& requests, const SimulationOptions& options)
       : requests_(requests), options_(options), allocator_(options.settings, options.limits) {
     held_.resize(requests.blocks);
+    if (!options.early.empty()) {
+      asked_.resize(requests.blocks);
+      for (const AllocatorRequest& request : requests.list)
+        if (request.kind == Asked::kAllocate) asked_[request.block] = &request;
+    }
     if (options.absences.empty()) return;
     made_.resize(requests.blocks);
     for (const BlockAbsence& absence : options.absences)
@@ -36,7 +41,7 @@ class Run {
     note(kNoAllocatorEntry);
     if (options_.keeps_curve) result_.reserved.reserve(requests_.list.size());
     for (const AllocatorRequest& request : requests_.list) {
-      if (!change_absences(request.entry) || !serve(request)) break;
+      if (!make_early(request.entry) || !change_absences(request.entry) || !serve(request)) break;
       note(request.entry);
       if (options_.keeps_curve) result_.reserved.push_back(allocator_.totals().reserved);
     }
@@ -93,6 +98,18 @@ class Run {
     return false;
   }
 
+  // Blocks that are there earlier than the program asks for them. False: one of them does not fit.
+  bool make_early(std::size_t entry) {
+    for (; next_early_ < options_.early.size() && options_.early[next_early_].entry <= entry; ++next_early_) {
+      const std::uint32_t block = options_.early[next_early_].block;
+      const AllocatorRequest* const asked = std::exchange(asked_[block], nullptr);
+      if (asked == nullptr || asked->entry < entry) continue;
+      if (!allocate(block, bytes(block, asked->bytes), asked->stream, asked->pool, entry)) return false;
+      note(entry);
+    }
+    return true;
+  }
+
   // Blocks that are sent away, or come back, before the request of an entry. False: one that comes back does not fit.
   bool change_absences(std::size_t entry) {
     for (; next_away_ < options_.absences.size() && options_.absences[next_away_].from <= entry; ++next_away_)
@@ -117,6 +134,7 @@ class Run {
         if (!is_limited()) return true;  // it was never there, and nothing tells what would have come of it
         [[fallthrough]];
       case Asked::kAllocate:
+        if (held_[request.block] && !asked_.empty() && asked_[request.block] == nullptr) return true;
         if (!allocate(request.block, bytes(request.block, request.bytes), request.stream, request.pool, request.entry))
           return false;
         if (request.kind == Asked::kFailedAllocate) {
@@ -170,7 +188,8 @@ class Run {
   std::vector<SimulatedAllocator::Held> held_;                  // by block
   std::vector<Made> made_;                                      // by block, where some go away
   std::vector<std::pair<std::size_t, std::uint32_t>> returns_;  // entries before which blocks come back, ascending
-  std::size_t next_away_ = 0, next_return_ = 0;
+  std::vector<const AllocatorRequest*> asked_;  // by block, where some are made early: null of those that are
+  std::size_t next_away_ = 0, next_return_ = 0, next_early_ = 0;
   SimulatedRun result_;
 };
 

@@ -24,11 +24,18 @@ struct BlockAbsence {
   std::size_t from = 0, until = kNoAllocatorEntry;
 };
 
+// A block that is made before the request of an entry, earlier than the program asked for it.
+struct EarlyBlock {
+  std::uint32_t block = 0;
+  std::size_t entry = 0;
+};
+
 struct SimulationOptions {
   AllocatorSettings settings;
   SimulatorLimits limits;
   std::span<const double> scale = {};  // by block: how many times the bytes that were recorded; empty: as recorded
   std::span<const BlockAbsence> absences = {};  // by `from`
+  std::span<const EarlyBlock> early = {};       // by `entry`
   bool empties_cache = true;                    // where the program does
   bool makes_room_as_recorded = false;          // where the recorded allocator did, and not where the limits say
   bool keeps_curve = false;
