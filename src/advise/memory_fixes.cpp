@@ -1,10 +1,9 @@
 #include "advise/memory_fixes.h"
 
 #include <algorithm>
-#include <set>
-#include <tuple>
 
 #include "analysis/memory_summary.h"
+#include "memory/leaked_blocks.h"
 #include "memory/simulator/simulation.h"
 
 namespace telltale {
@@ -13,25 +12,12 @@ namespace {
 // As many as the code that rules propose makes: chunk(8).
 constexpr double kPieces = 8;
 
-using Place = std::tuple<std::string, int>;
-
 // What a leaking line left behind goes with the step that made it.
-MemoryEdit without_leaks(const Facts& facts, DeviceId device, std::span<const UsedBlock> blocks) {
-  std::set<Place> leaking;
-  for (const MemoryLeak& leak : facts.diagnosis.memory_causes->leaks)
-    if (leak.device == device && leak.source) leaking.emplace(leak.source->file, leak.source->line);
+MemoryEdit without_leaks(const Facts& facts, const DeviceCauses& device, std::span<const UsedBlock> blocks) {
+  const LeakedBlocks leaked(facts.trace, device.peak.device, facts.diagnosis.memory_causes->leaks, device.step_ends);
   MemoryEdit edit;
-  if (leaking.empty()) return edit;
-  std::vector<Nanoseconds> ends;
-  for (const StepSpan& step : all_steps(facts.diagnosis.timing)) ends.push_back(step.host.end);
-  for (const UsedBlock& block : blocks) {
-    // What is freed behind the last step goes because the program ends.
-    if (ends.empty() || block.freed <= ends.back() || block.allocated == UsedBlock::kBeforeTheTrace) continue;
-    const auto end = std::ranges::lower_bound(ends, block.allocated);
-    if (end == ends.end()) continue;
-    const std::optional<SourceLine> source = line_of(facts.trace, block);
-    if (source && leaking.contains(Place(source->file, source->line))) edit.send_away(block, {*end});
-  }
+  for (const UsedBlock& block : blocks)
+    if (const auto since = leaked.since(block)) edit.send_away(block, {*since});
   return edit;
 }
 
@@ -64,7 +50,7 @@ std::int64_t reserved_less_by(const Trace& trace, DeviceId device, const MemoryE
 MemoryEdit edit_for(const Facts& facts, const DeviceCauses& device, const Finding& finding,
                     std::span<const UsedBlock> blocks) {
   const std::optional<MemorySummary>& memory = facts.diagnosis.memory;
-  if (finding.rule == "memory_leak") return without_leaks(facts, device.peak.device, blocks);
+  if (finding.rule == "memory_leak") return without_leaks(facts, device, blocks);
   if (!memory || memory->device != device.peak.device) return {};
   if (finding.rule == "memory_spike") return in_pieces(*memory, blocks);
   if (finding.fix.id == "keep_cache") return {.blocks = {}, .settings = {}, .keeps_cache = true};

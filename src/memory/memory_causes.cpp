@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "memory/inferred_steps.h"
+#include "memory/leaked_blocks.h"
 
 namespace telltale {
 
@@ -30,6 +31,8 @@ MemoryCauses memory_causes(const Trace& trace, const StepTiming& timing, const s
     found.timeline = memory_timeline(device, blocks, steps);
     std::ranges::move(memory_leaks(trace, device.device, blocks, steps, device.peak.allocated),
                       std::back_inserter(causes.leaks));
+    found.step_ends = step_ends_for_leaks(trace, steps);
+    LeakedBlocks(trace, device.device, causes.leaks, found.step_ends).mark(blocks, found.peak.time);
     std::erase_if(blocks, [&](const UsedBlock& block) { return !block.lives_at(found.peak.time); });
     std::ranges::stable_sort(blocks, std::ranges::greater{}, &UsedBlock::bytes);
     found.at_peak = std::move(blocks);

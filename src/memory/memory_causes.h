@@ -19,7 +19,8 @@ namespace telltale {
 struct DeviceCauses {
   MemoryPeak peak;
   MemoryTimeline timeline;
-  std::vector<UsedBlock> at_peak;  // what lives then, by falling size
+  std::vector<UsedBlock> at_peak;      // what lives then, by falling size
+  std::vector<Nanoseconds> step_ends;  // of the steps, or calls of the model, by which leaks were told
   // When most is reserved; nothing where the allocator's log was not recorded.
   std::optional<Fragmentation> fragmentation;
 };

@@ -36,14 +36,6 @@ std::vector<Nanoseconds> ends_of_module_calls(const Trace& trace) {
   return most->second;
 }
 
-// Of steps, or, where a trace has none, of calls of the model.
-std::vector<Nanoseconds> ends_of(const Trace& trace, const StepTiming& timing) {
-  if (timing.source == StepSource::kWhole) return ends_of_module_calls(trace);
-  std::vector<Nanoseconds> ends;
-  for (const StepSpan& step : all_steps(timing)) ends.push_back(step.host.end);
-  return ends;
-}
-
 // The rate at which something grows, or 0: that of all steps and of their second half, whichever is less.
 double growth_of(std::span<const std::int64_t> levels) {
   const auto late = levels.last((levels.size() + 1) / 2);
@@ -72,9 +64,16 @@ std::optional<double> steps_to_full(const Trace& trace, DeviceId device, std::in
 
 }  // namespace
 
+std::vector<Nanoseconds> step_ends_for_leaks(const Trace& trace, const StepTiming& timing) {
+  if (timing.source == StepSource::kWhole) return ends_of_module_calls(trace);
+  std::vector<Nanoseconds> ends;
+  for (const StepSpan& step : all_steps(timing)) ends.push_back(step.host.end);
+  return ends;
+}
+
 std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::span<const UsedBlock> blocks,
                                      const StepTiming& timing, std::int64_t used) {
-  const std::vector<Nanoseconds> ends = ends_of(trace, timing);
+  const std::vector<Nanoseconds> ends = step_ends_for_leaks(trace, timing);
   if (ends.size() < kLeastStepsOfLeak) return {};
   std::map<std::tuple<std::string, int>, Line> lines;
   std::map<std::tuple<std::string, int>, std::optional<SourceLine>> sources;
@@ -115,7 +114,7 @@ std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::s
 }
 
 std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& timing) {
-  const std::vector<Nanoseconds> ends = ends_of(trace, timing);
+  const std::vector<Nanoseconds> ends = step_ends_for_leaks(trace, timing);
   std::vector<MemoryLeak> leaks;
   if (ends.size() < kLeastStepsOfLeak) return leaks;
   const Counters& counters = trace.counters;

@@ -37,6 +37,9 @@ struct MemoryLeak {
   std::optional<double> steps_to_full;  // at this rate, where the size of the memory is known
 };
 
+// When steps end or, where a trace has none, calls of the model.
+std::vector<Nanoseconds> step_ends_for_leaks(const Trace& trace, const StepTiming& timing);
+
 // By falling rate; `used` is what is in use at most.
 std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::span<const UsedBlock> blocks,
                                      const StepTiming& timing, std::int64_t used);

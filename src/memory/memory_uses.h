@@ -52,7 +52,8 @@ struct UsedBlock {
   StringId call_stack = kEmptyString;  // of the allocation, where the allocator's log has it
   StringId name = kEmptyString;        // as the program calls the tensor, where it noted it
   MemoryUse use = MemoryUse::kOther;
-  bool is_noted = false;  // the program itself says what it is
+  bool is_noted = false;        // the program itself says what it is
+  bool is_left_behind = false;  // by a leak, in a step before the peak: see LeakedBlocks
 
   bool lives_at(Nanoseconds time) const { return allocated <= time && time < freed; }
 };

@@ -5,12 +5,13 @@
 #include <ranges>
 #include <span>
 
+#include "memory/memory_causes.h"
 #include "memory/memory_peak.h"
 
 namespace telltale {
 namespace {
 
-constexpr double kMebibyte = 1024 * 1024;
+constexpr double kBytesPerMebibyte = 1024 * 1024;
 
 // What one step leaves behind may be a buffer that is made once; what several leave behind is not.
 constexpr std::int64_t kLeastSteps = 2;
@@ -36,6 +37,25 @@ bool fills_memory_soon(const Facts& facts, DeviceId device, double growth) {
   return steps && *steps * static_cast<double>(facts.step) <= kMostHoursToEnd * 3600e9;
 }
 
+// By the lines that leave something in steps which only the log of allocations tells, as in a snapshot.
+std::optional<GrowingMemory> growth_in_inferred_steps(const Facts& facts) {
+  if (facts.diagnosis.timing.source != StepSource::kWhole || !facts.diagnosis.memory_causes) return {};
+  const MemoryCauses& causes = *facts.diagnosis.memory_causes;
+  const DeviceCauses* const device = fullest(causes);
+  if (causes.inferred_steps == 0 || device == nullptr) return {};
+  GrowingMemory growing{device->peak.device, 0, {}, {}, {}};
+  for (const MemoryLeak& leak : causes.leaks) {
+    if (leak.device != growing.device || leak.is_per_call) continue;
+    growing.bytes_per_step += leak.bytes_per_step;
+    growing.survivors.push_back({.op = leak.example, .bytes = static_cast<std::int64_t>(leak.bytes_per_step)});
+    if (!growing.source) growing.source = leak.source;
+  }
+  if (growing.bytes_per_step < kLeastMebibytesPerStep * kBytesPerMebibyte) return {};
+  growing.steps_to_end =
+      steps_until_full(facts, growing.device, static_cast<double>(device->peak.allocated), growing.bytes_per_step);
+  return growing;
+}
+
 // With those between them that the recorder left out.
 double count_of_steps(const Facts& facts) {
   const std::vector<StepSpan> steps = all_steps(facts.diagnosis.timing);
@@ -44,7 +64,7 @@ double count_of_steps(const Facts& facts) {
 }
 
 bool matters(const Facts& facts, DeviceId device, double growth) {
-  if (growth >= kLeastMebibytesPerStep * kMebibyte) return true;
+  if (growth >= kLeastMebibytesPerStep * kBytesPerMebibyte) return true;
   return growth >= kLeastKibibytesPerManySteps * 1024 && count_of_steps(facts) >= kStepsThatTell &&
          fills_memory_soon(facts, device, growth);
 }
@@ -66,9 +86,10 @@ std::span<const double> resident_memory(const Facts& facts) {
 }  // namespace
 
 std::optional<GrowingMemory> growing_memory(const Facts& facts) {
+  if (auto inferred = growth_in_inferred_steps(facts)) return inferred;
   if (!facts.diagnosis.memory) return {};
   const MemorySummary& memory = *facts.diagnosis.memory;
-  GrowingMemory growing{memory.device, memory.growth_per_step.value_or(0), {}, {}};
+  GrowingMemory growing{memory.device, memory.growth_per_step.value_or(0), {}, {}, {}};
   if (!matters(facts, memory.device, growing.bytes_per_step)) return {};
   double explained = 0;
   for (const Survivor& survivor : memory.survivors | std::views::filter(is_left_by_all_steps)) {
@@ -94,7 +115,7 @@ std::optional<GrowingProcess> growing_process(const Facts& facts) {
   for (std::size_t i = 0; i < kQuarters; ++i)
     least[i] = std::ranges::min(values.last(length * (kQuarters - i)).first(length));
   const double rise = (least.back() - least.front()) / (kQuarters - 1);
-  if (rise * kQuarters < kLeastMebibytesOfProcess * kMebibyte) return {};
+  if (rise * kQuarters < kLeastMebibytesOfProcess * kBytesPerMebibyte) return {};
   for (std::size_t i = 1; i < kQuarters; ++i)
     if (least[i] - least[i - 1] < kLeastRise * rise) return {};
 

@@ -20,7 +20,8 @@ inline constexpr double kMostHoursToEnd = 24;
 struct GrowingMemory {
   DeviceId device = kHost;
   double bytes_per_step = 0;
-  std::vector<Survivor> survivors;  // those that every part of the steps leaves behind, by falling bytes; never empty
+  std::vector<Survivor> survivors;   // those that every part of the steps leaves behind, by falling bytes; never empty
+  std::optional<SourceLine> source;  // the line that leaves most, where lines alone tell of it
   std::optional<double> steps_to_end;  // until the memory is full, where its size is known
 };
 

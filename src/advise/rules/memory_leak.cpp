@@ -75,7 +75,9 @@ Finding leak(const Facts& facts, const GrowingMemory& memory) {
       fmt::format("Even at its lowest, the memory in use grows by {} per step; most of it was {}never freed.{}",
                   format_bytes(memory.bytes_per_step), makers.empty() ? "" : "allocated by " + makers + " and ",
                   until_full(memory.steps_to_end, words.owner));
-  finding.confidence = facts.steps() > 3 ? Confidence::kHigh : Confidence::kMedium;
+  const bool are_enough = memory.source || facts.steps() > 3;  // lines are told of with kLeastStepsOfLeak alone
+  finding.confidence = are_enough ? Confidence::kHigh : Confidence::kMedium;
+  finding.source = memory.source;
   for (const Survivor& survivor : memory.survivors) {
     if (survivor.op == kNoEvent) continue;
     finding.evidence.push_back(survivor.op);
