@@ -4,6 +4,8 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "advise/memory_rule.h"
 #include "advise/rule.h"
 #include "analysis/host_work.h"
+#include "memory/leaked_blocks.h"
 
 namespace telltale {
 namespace {
@@ -69,11 +72,33 @@ void settle(const Facts& facts, Finding& finding) {
   finding.evidence.resize(std::min(finding.evidence.size(), Finding::kMaxEvidence));
 }
 
+// A leak has a fix of its own, and no other one is promised what that frees.
+MemoryEdit without_blocks_left_behind(MemoryEdit edit, std::span<const UsedBlock> blocks) {
+  std::set<std::pair<std::uint64_t, Nanoseconds>> left;
+  for (const UsedBlock& block : blocks)
+    if (block.is_left_behind) left.emplace(block.address, block.allocated);
+  std::erase_if(edit.blocks, [&](const BlockEdit& each) { return left.contains({each.address, each.allocated}); });
+  return edit;
+}
+
+DeviceCauses without_what_leaks(DeviceCauses device) {
+  for (const UsedBlock& block : device.at_peak) {
+    if (!block.is_left_behind) continue;
+    const auto use = std::ranges::find(device.peak.uses, block.use, &UseBytes::use);
+    use->bytes -= block.bytes;
+    --use->blocks;
+  }
+  std::erase_if(device.at_peak, std::mem_fn(&UsedBlock::is_left_behind));
+  return device;
+}
+
 // What frees memory of the fullest device, and what the fixes of others do to it.
 class MemoryFindings {
  public:
   MemoryFindings(const Facts& facts, bool keeps_edits) : facts_(facts), keeps_edits_(keeps_edits) {
-    if (facts.diagnosis.memory_causes) device_ = fullest(*facts.diagnosis.memory_causes);
+    if (!facts.diagnosis.memory_causes) return;
+    device_ = fullest(*facts.diagnosis.memory_causes);
+    if (device_ != nullptr) needed_ = without_what_leaks(*device_);
   }
 
   // Of a rule of rules/ that is about memory.
@@ -90,10 +115,11 @@ class MemoryFindings {
     if (device_ == nullptr) return findings;
     for (const MemoryRule& rule : all_memory_rules()) {
       if (!is_wanted(rule.info.id)) continue;
-      for (Finding& finding : rule.find(facts_, *device_)) {
+      for (Finding& finding : rule.find(facts_, needed_, blocks())) {
         finding.rule = rule.info.id;
         if (keeps_edits_)
-          finding.memory_edit = std::make_shared<const MemoryEdit>(rule.edit(facts_, *device_, finding, blocks()));
+          finding.memory_edit = std::make_shared<const MemoryEdit>(
+              without_blocks_left_behind(rule.edit(facts_, needed_, finding, blocks()), blocks()));
         settle(facts_, finding);
         findings.push_back(std::move(finding));
       }
@@ -103,12 +129,19 @@ class MemoryFindings {
 
  private:
   const std::vector<UsedBlock>& blocks() const {
-    return blocks_.get([&] { return used_blocks(facts_.trace, device_->peak.device, facts_.phases); });
+    return blocks_.get([&] {
+      const DeviceId device = device_->peak.device;
+      std::vector<UsedBlock> blocks = used_blocks(facts_.trace, device, facts_.phases);
+      const LeakedBlocks leaked(facts_.trace, device, facts_.diagnosis.memory_causes->leaks, device_->step_ends);
+      leaked.mark(blocks, device_->peak.time);
+      return blocks;
+    });
   }
 
   const Facts& facts_;
   bool keeps_edits_;
   const DeviceCauses* device_ = nullptr;
+  DeviceCauses needed_;  // the same without what leaks
   OnDemand<std::vector<UsedBlock>> blocks_;
 };
 

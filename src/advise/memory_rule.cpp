@@ -36,6 +36,10 @@ bool is_worth_freeing(const DeviceCauses& device, std::int64_t bytes) {
   return bytes > 0 && static_cast<double>(bytes) >= kLeastShareFreed * static_cast<double>(device.peak.allocated);
 }
 
+std::int64_t peak_lowered_by(const MemoryEdit& edit, std::span<const UsedBlock> blocks) {
+  return edited_peak(blocks, {}).allocated - edited_peak(blocks, edit).allocated;
+}
+
 std::int64_t bytes_for(const DeviceCauses& device, MemoryUse use) {
   const auto row = std::ranges::find(device.peak.uses, use, &UseBytes::use);
   return row == device.peak.uses.end() ? 0 : row->bytes;

@@ -26,9 +26,10 @@ inline constexpr auto kMemoryFixIds =
 
 struct MemoryRule {
   RuleInfo info;
-  // `device` is the one with the largest peak. A finding's saving_bytes is what that peak loses.
-  std::vector<Finding> (*find)(const Facts& facts, const DeviceCauses& device);
-  // What the fix of one of these findings does to `blocks`, all that the device ever had, and not only at the peak.
+  // `device` is the one with the largest peak, without what leaks: that has a fix of its own. `blocks` are all that it
+  // ever had. A finding's saving_bytes is what that peak loses.
+  std::vector<Finding> (*find)(const Facts& facts, const DeviceCauses& device, std::span<const UsedBlock> blocks);
+  // What the fix of one of these findings does to the blocks. What it would do to those of a leak is left out.
   MemoryEdit (*edit)(const Facts& facts, const DeviceCauses& device, const Finding& finding,
                      std::span<const UsedBlock> blocks);
 };
@@ -47,6 +48,9 @@ std::span<const RuleInfo> memory_rule_infos();
 // What frees a smaller share of the peak is not worth a change of the program.
 inline constexpr double kLeastShareFreed = 0.05;
 bool is_worth_freeing(const DeviceCauses& device, std::int64_t bytes);
+
+// How much lower the peak of these blocks is with the edit, which leaves those of a leak alone.
+std::int64_t peak_lowered_by(const MemoryEdit& edit, std::span<const UsedBlock> blocks);
 
 // What stands at the peak for one purpose.
 std::int64_t bytes_for(const DeviceCauses& device, MemoryUse use);

@@ -21,7 +21,7 @@ Fix fix_for(const SettingEffect& effect) {
           "Set it in the environment, before the program touches the device.", std::string(kVariable) + effect.change};
 }
 
-std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device, std::span<const UsedBlock>) {
   if (!device.fragmentation) return {};
   const Fragmentation& lost = *device.fragmentation;
   const std::int64_t unused = lost.totals.reserved - lost.totals.requested;

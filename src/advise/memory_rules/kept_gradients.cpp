@@ -56,14 +56,13 @@ MemoryEdit freed_earlier(const Facts& facts, std::span<const UsedBlock> blocks) 
   return edit;
 }
 
-std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device, std::span<const UsedBlock> blocks) {
   const std::int64_t kept = bytes_for(device, MemoryUse::kGradients);
   if (!facts.trains || !is_worth_freeing(device, kept)) return {};
   // The peak moves to the backward pass where that holds more.
-  const std::vector<UsedBlock> blocks = used_blocks(facts.trace, device.peak.device, facts.phases);
   const MemoryEdit edit = freed_earlier(facts, blocks);
   Finding finding;
-  finding.saving_bytes = edited_peak(blocks, {}).allocated - edited_peak(blocks, edit).allocated;
+  finding.saving_bytes = peak_lowered_by(edit, blocks);
   if (!is_worth_freeing(device, finding.saving_bytes)) return {};
   finding.cost = 0;
   finding.title = "Gradients of the last step stay during the forward pass";

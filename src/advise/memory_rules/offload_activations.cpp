@@ -94,7 +94,7 @@ MemoryEdit offloaded(const Trace& trace, std::span<const UsedBlock> blocks, cons
   return edit;
 }
 
-std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device, std::span<const UsedBlock> blocks) {
   if (device.peak.device == kHost) return {};
   const Bus bus = bus_of(facts.trace);
   Finding finding;
@@ -107,9 +107,7 @@ std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
   }
   if (!is_worth_freeing(device, moved)) return {};
   // The peak moves to where blocks have not left yet, or have come back.
-  const std::vector<UsedBlock> blocks = used_blocks(facts.trace, device.peak.device, facts.phases);
-  finding.saving_bytes =
-      edited_peak(blocks, {}).allocated - edited_peak(blocks, offloaded(facts.trace, blocks, bus)).allocated;
+  finding.saving_bytes = peak_lowered_by(offloaded(facts.trace, blocks, bus), blocks);
   if (!is_worth_freeing(device, finding.saving_bytes)) return {};
   finding.cost = 0;
   finding.title = "Activations wait for the backward pass in the GPU's memory";

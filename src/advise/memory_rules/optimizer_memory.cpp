@@ -29,7 +29,7 @@ Finding about(const DeviceCauses& device, std::int64_t state, std::int64_t freed
   return finding;
 }
 
-std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device, std::span<const UsedBlock>) {
   const std::int64_t state = bytes_for(device, MemoryUse::kOptimizerState);
   std::vector<Finding> findings;
   const std::int64_t ranks = ranks_of(facts.trace);

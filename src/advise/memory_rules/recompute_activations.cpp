@@ -101,7 +101,7 @@ Finding found(const Facts& facts, const Candidate& candidate) {
   return finding;
 }
 
-std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device, std::span<const UsedBlock>) {
   const Nanoseconds least = facts.step / 100;  // as `telltale analyze` takes it
   std::optional<Finding> best;
   for (const Candidate& candidate : candidates_of(facts, device)) {

@@ -11,7 +11,7 @@ bool is_of_batch(const UsedBlock& block) {
   return block.use == MemoryUse::kActivations || block.use == MemoryUse::kInputs;
 }
 
-std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device, std::span<const UsedBlock>) {
   const std::int64_t of_batch = bytes_for(device, MemoryUse::kActivations) + bytes_for(device, MemoryUse::kInputs);
   Finding finding;
   finding.saving_bytes = of_batch / 2;

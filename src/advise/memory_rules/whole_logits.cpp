@@ -36,7 +36,7 @@ bool is_logits(const UsedBlock& block, std::int64_t largest) {
   return is_made_in_step && (block.bytes == largest || 2 * block.bytes == largest);
 }
 
-std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device, std::span<const UsedBlock>) {
   const std::int64_t largest = largest_of_loss(facts.trace, device);
   if (largest == 0) return {};
   Finding finding;

@@ -22,7 +22,7 @@ bool is_wide(const Facts& facts, const UsedBlock& block) {
          is_float32(facts, maker_of(facts.trace, block.event));
 }
 
-std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device, std::span<const UsedBlock>) {
   std::int64_t wide = 0;
   Finding finding;
   for (const UsedBlock& block : device.at_peak) {

@@ -41,6 +41,21 @@ TEST(WideActivationsRule, is_silent_in_16_bits_and_where_types_were_not_recorded
   EXPECT_TRUE(found(program({}, {})).empty());
 }
 
+// What the newest of six steps made at the leaking line is still its own.
+TEST(WideActivationsRule, leaves_out_what_leaks) {
+  MemorySketch sketch;
+  for (int step = 0; step < 6; ++step) {
+    sketch.begin_step();
+    sketch.leave("aten::mul", 10 * kMebi, "train.py(7): step", kFloat);
+    sketch.keep("aten::mm", 20 * kMebi, kFloat);
+    sketch.backward();
+    sketch.optimize();
+  }
+  const std::vector<Finding> findings = found(sketch.build());
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].saving_bytes, (10 + 20) * kMebi / 2);
+}
+
 TEST(WideActivationsRule, counts_no_operator_that_also_reads_16_bits) {
   EXPECT_TRUE(found(program(R"(["float", "c10::BFloat16"])", kBrain)).empty());
 }

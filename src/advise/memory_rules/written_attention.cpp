@@ -52,7 +52,7 @@ class Scores {
   std::vector<EventId> outputs_;
 };
 
-std::vector<Finding> find(const Facts& facts, const DeviceCauses& device) {
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device, std::span<const UsedBlock>) {
   const Scores scores(facts.trace, device.at_peak);
   if (scores.outputs().empty()) return {};
   Finding finding;

@@ -36,9 +36,9 @@ void MemorySketch::make(std::string_view op, std::int64_t bytes) {
   program_.close();
 }
 
-void MemorySketch::leave(std::string_view op, std::int64_t bytes, std::string_view line) {
+void MemorySketch::leave(std::string_view op, std::int64_t bytes, std::string_view line, std::string_view types) {
   program_.open(Kind::kModule, "nn.Module: Net_0");
-  run(op, bytes, {}, line);
+  run(op, bytes, types, line);
   program_.close();
 }
 
@@ -51,7 +51,7 @@ void MemorySketch::end_of_forward() {
   program_.close();
 }
 
-void MemorySketch::backward() {
+void MemorySketch::backward(std::int64_t gradient_bytes) {
   for (const Made& made : std::views::reverse(kept_)) {
     program_.open(Kind::kOperator, "autograd::engine::evaluate_function: MmBackward0");
     program_.spend(kMillisecond);
@@ -60,13 +60,18 @@ void MemorySketch::backward() {
     program_.close();
   }
   kept_.clear();
+  if (gradient_bytes > 0)
+    gradients_.push_back(run("autograd::engine::evaluate_function: MmBackward0", gradient_bytes, {}));
 }
 
-void MemorySketch::optimize(std::int64_t state_bytes) {
+void MemorySketch::optimize(std::int64_t state_bytes, std::int64_t temporary_bytes) {
   program_.open(Kind::kAnnotation, "Optimizer.step#Adam.step");
   program_.spend(kMillisecond);
   if (state_bytes > 0 && !has_state_) run("aten::zeros_like", state_bytes, {});
   has_state_ = true;
+  if (temporary_bytes > 0) free(run("aten::_foreach_sqrt", temporary_bytes, {}));
+  for (const Made& made : gradients_) free(made);
+  gradients_.clear();
   program_.spend(kMillisecond);
   program_.close();
 }

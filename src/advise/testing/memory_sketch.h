@@ -24,10 +24,11 @@ class MemorySketch {
   void make(std::string_view op, std::int64_t bytes);
   void end_of_forward();
   // An operator at a line ("train.py(7): step") whose tensor is never freed.
-  void leave(std::string_view op, std::int64_t bytes, std::string_view line);
-  void backward();
-  // The optimizer's step; its state is made in the first.
-  void optimize(std::int64_t state_bytes = 0);
+  void leave(std::string_view op, std::int64_t bytes, std::string_view line, std::string_view types = {});
+  // Gradients are made in it where they have a size; the optimizer frees them.
+  void backward(std::int64_t gradient_bytes = 0);
+  // The optimizer's step; its state is made in the first, temporaries are made and freed in each.
+  void optimize(std::int64_t state_bytes = 0, std::int64_t temporary_bytes = 0);
 
   ProgramSketch& program() { return program_; }
   Trace build() { return program_.build(); }
@@ -43,7 +44,7 @@ class MemorySketch {
   ProgramSketch program_;
   DeviceId device_;
   std::uint64_t next_ = 1;
-  std::vector<Made> kept_, passing_;
+  std::vector<Made> kept_, passing_, gradients_;
   bool has_state_ = false;
 };
 
