@@ -56,6 +56,18 @@ TEST(WideActivationsRule, leaves_out_what_leaks) {
   EXPECT_EQ(findings[0].saving_bytes, (10 + 20) * kMebi / 2);
 }
 
+TEST(WideActivationsRule, is_silent_under_autocast_which_keeps_some_operators_in_float32) {
+  MemorySketch sketch;
+  for (int step = 0; step < 2; ++step) {
+    sketch.begin_step();
+    sketch.keep("aten::mm", 10 * kMebi, kBrain);
+    sketch.keep("aten::_log_softmax", 30 * kMebi, kFloat);
+    sketch.backward();
+    sketch.optimize();
+  }
+  EXPECT_TRUE(found(sketch.build()).empty());
+}
+
 TEST(WideActivationsRule, counts_no_operator_that_also_reads_16_bits) {
   EXPECT_TRUE(found(program(R"(["float", "c10::BFloat16"])", kBrain)).empty());
 }
