@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "memory/stack_words.h"
+
 namespace telltale {
 namespace {
 
@@ -38,6 +40,12 @@ bool is_worth_freeing(const DeviceCauses& device, std::int64_t bytes) {
 
 std::int64_t peak_lowered_by(const MemoryEdit& edit, std::span<const UsedBlock> blocks) {
   return edited_peak(blocks, {}).allocated - edited_peak(blocks, edit).allocated;
+}
+
+bool is_temporary_of_optimizer(const Facts& facts, const UsedBlock& block) {
+  if (block.use != MemoryUse::kTemporaries) return false;
+  if (block.event != kNoEvent && facts.phases[block.event] == Phase::kOptimizer) return true;
+  return part_of_stack(facts.trace.strings[block.call_stack]) == StackPart::kOptimizer;
 }
 
 std::int64_t bytes_for(const DeviceCauses& device, MemoryUse use) {

@@ -52,6 +52,9 @@ bool is_worth_freeing(const DeviceCauses& device, std::int64_t bytes);
 // How much lower the peak of these blocks is with the edit, which leaves those of a leak alone.
 std::int64_t peak_lowered_by(const MemoryEdit& edit, std::span<const UsedBlock> blocks);
 
+// What the optimizer's step makes and frees again.
+bool is_temporary_of_optimizer(const Facts& facts, const UsedBlock& block);
+
 // What stands at the peak for one purpose.
 std::int64_t bytes_for(const DeviceCauses& device, MemoryUse use);
 
