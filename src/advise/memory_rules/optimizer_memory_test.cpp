@@ -51,6 +51,21 @@ TEST(OptimizerMemoryRule, shards_among_the_ranks) {
   EXPECT_EQ(found(program(0, kState, 1)).size(), 1);
 }
 
+// 20 MiB are kept; the step makes 60 MiB beside gradients of 10.
+TEST(OptimizerMemoryRule, makes_no_temporaries_where_it_is_fused) {
+  MemorySketch sketch;
+  for (int step = 0; step < 3; ++step) {
+    sketch.begin_step();
+    sketch.keep("aten::mm", 20 * kMebi);
+    sketch.backward(10 * kMebi);
+    sketch.optimize(0, 60 * kMebi);
+  }
+  const std::vector<Finding> findings = found(sketch.build());
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].fix.id, "fused_optimizer");
+  EXPECT_EQ(findings[0].saving_bytes, (10 + 60 - 20) * kMebi);
+}
+
 TEST(OptimizerMemoryRule, is_silent_without_state_and_on_a_host_alone) {
   EXPECT_TRUE(found(program(0, 0)).empty());
   EXPECT_TRUE(found(program(kHost, kState)).empty());
