@@ -22,7 +22,7 @@ namespace telltale {
 // What they propose beside kFixIds.
 inline constexpr auto kMemoryFixIds =
     std::to_array<std::string_view>({"checkpoint", "smaller_optimizer_state", "shard_optimizer", "free_gradients",
-                                     "accumulate", "allocator_settings", "offload"});
+                                     "accumulate", "allocator_settings", "offload", "one_stream", "allocate_first"});
 
 struct MemoryRule {
   RuleInfo info;

@@ -1,0 +1,161 @@
+// Segments of the allocator that stay unused because of who made what is in them, which no setting changes: those of
+// other streams, and those that blocks which stay hold on to.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "advise/memory_rule.h"
+#include "base/amounts.h"
+#include "memory/fragmentation.h"
+#include "memory/memory_peak.h"
+#include "memory/stack_words.h"
+
+namespace telltale {
+namespace {
+
+constexpr double kLeastShareOfReserved = 0.05;
+
+std::int64_t peak_reserved(const AllocatorRequests& requests, const SimulatedEdit& edit = {}) {
+  SimulationOptions options{.settings = requests.start.settings()};
+  options.makes_room_as_recorded = true;  // where the device was full, the cache cost nothing
+  options.early = edit.early;
+  return simulate(requests, options).peak.reserved;
+}
+
+AllocatorRequests on_one_stream(AllocatorRequests requests, std::uint64_t stream) {
+  for (AllocatorRequest& request : requests.list) request.stream = stream;
+  return requests;
+}
+
+// The line for which most was reserved on other streams.
+std::optional<SourceLine> line_on_other_streams(const Trace& trace, DeviceId device, std::uint64_t stream) {
+  std::map<std::tuple<std::string, int, std::string>, std::int64_t> bytes;
+  for (const AllocatorEvent& event : trace.allocator_events) {
+    const bool reserves =
+        event.action == AllocatorAction::kSegmentAllocate || event.action == AllocatorAction::kSegmentMap;
+    if (event.device != device || event.stream == stream || !reserves) continue;
+    if (auto line = line_of_stack(trace.strings[event.call_stack]))
+      bytes[{std::move(line->file), line->line, std::move(line->function)}] += event.bytes;
+  }
+  const auto most = std::ranges::max_element(bytes, {}, [](const auto& each) { return each.second; });
+  if (most == bytes.end()) return {};
+  const auto& [file, line, function] = most->first;
+  return SourceLine{file, line, function};
+}
+
+// The blocks that stand beside free memory when most is reserved, and others of their lines that do then: made before
+// all else, they lie together.
+MemoryEdit made_first(const DeviceCauses& device, std::span<const UsedBlock> blocks) {
+  const Fragmentation& lost = *device.fragmentation;
+  std::set<StringId> stacks;
+  for (const PinningLine& line : lost.lines) stacks.insert(line.call_stack);
+  MemoryEdit edit;
+  if (blocks.empty()) return edit;
+  const auto is_made = [](const UsedBlock& block) { return block.allocated != UsedBlock::kBeforeTheTrace; };
+  const auto first = std::ranges::find_if(blocks, is_made);
+  for (const UsedBlock& block : blocks) {
+    if (!is_made(block) || !block.lives_at(lost.time) || !stacks.contains(block.call_stack)) continue;
+    edit.make_earlier(block, first->allocated);
+  }
+  return edit;
+}
+
+Finding finding_about(std::int64_t saving) {
+  Finding finding;
+  finding.saving_bytes = saving;
+  finding.cost = 0;
+  finding.confidence = Confidence::kMedium;
+  return finding;
+}
+
+Finding other_streams(const Facts& facts, const DeviceCauses& device, std::int64_t now, std::int64_t left) {
+  const Fragmentation& lost = *device.fragmentation;
+  Finding finding = finding_about(now - left);
+  finding.source =
+      line_on_other_streams(facts.trace, device.peak.device, facts.trace.allocator_events[lost.entry].stream);
+  finding.title = fmt::format("{} lie unused in segments of other streams", format_bytes(lost.stream_bytes));
+  finding.explanation = fmt::format(
+      "PyTorch's allocator gives what is freed only to the stream that it was made on. Simulated with all requests on "
+      "one stream, the program reserves {} at most, and not {}.",
+      format_bytes(left), format_bytes(now));
+  finding.fix = {"one_stream",
+                 "Make the buffers on the stream that allocates the rest, and tell the allocator with record_stream() "
+                 "who else uses them. Then what is freed can be used again.",
+                 "- with torch.cuda.stream(side):\n-     buffer = torch.empty(n, device=\"cuda\")\n"
+                 "+ buffer = torch.empty(n, device=\"cuda\")\n+ buffer.record_stream(side)\n"
+                 "+ with torch.cuda.stream(side):"};
+  return finding;
+}
+
+Finding blocks_between(const Facts& facts, const DeviceCauses& device, std::int64_t now, std::int64_t left) {
+  const Fragmentation& lost = *device.fragmentation;
+  const PinningLine& line = lost.lines.front();
+  Finding finding = finding_about(now - left);
+  finding.source = line_of_stack(facts.trace.strings[line.call_stack]);
+  finding.title = fmt::format("Blocks that stay keep {} of free memory in pieces", format_bytes(lost.hard_bytes));
+  finding.explanation = fmt::format(
+      "{} of this line stand beside {} of it when most is reserved: they were made between others, which are freed by "
+      "then. Simulated with what stands there made before all else, the program reserves {} at most, and not {}.",
+      counted(static_cast<double>(line.blocks), "block"), format_bytes(line.pinned_bytes), format_bytes(left),
+      format_bytes(now));
+  finding.fix = {"allocate_first",
+                 "Make what stays before what comes and goes: all of it at the start, or parts of one large tensor.",
+                 "+ kept = torch.empty(steps, n, device=\"cuda\")\n  for i in range(steps):\n"
+                 "-     kept.append(result(i))\n+     kept[i] = result(i)"};
+  return finding;
+}
+
+std::vector<Finding> find(const Facts& facts, const DeviceCauses& device, std::span<const UsedBlock> blocks) {
+  if (!device.fragmentation || device.fragmentation->entry == kNoAllocatorEntry) return {};
+  const Fragmentation& lost = *device.fragmentation;
+  const auto is_much = [&](std::int64_t bytes) {
+    return bytes > 0 && static_cast<double>(bytes) >= kLeastShareOfReserved * static_cast<double>(lost.totals.reserved);
+  };
+  if (!is_much(lost.stream_bytes) && !is_much(lost.hard_bytes)) return {};
+  const AllocatorRequests requests = allocator_requests(facts.trace, device.peak.device);
+  if (!check_simulation(facts.trace, requests).holds()) return {};
+  const std::int64_t now = peak_reserved(requests);
+  std::vector<Finding> findings;
+  if (is_much(lost.stream_bytes)) {
+    const std::uint64_t stream = facts.trace.allocator_events[lost.entry].stream;
+    const std::int64_t left = peak_reserved(on_one_stream(requests, stream));
+    if (is_much(now - left)) findings.push_back(other_streams(facts, device, now, left));
+  }
+  if (is_much(lost.hard_bytes)) {
+    const std::int64_t left =
+        peak_reserved(requests, simulated_edit(facts.trace, requests, made_first(device, blocks)));
+    if (is_much(now - left)) findings.push_back(blocks_between(facts, device, now, left));
+  }
+  return findings;
+}
+
+// Nothing for other streams: an edit is about blocks, and not about where they were asked for.
+MemoryEdit edit(const Facts&, const DeviceCauses& device, const Finding& finding, std::span<const UsedBlock> blocks) {
+  return finding.fix.id == "allocate_first" ? made_first(device, blocks) : MemoryEdit{};
+}
+
+}  // namespace
+
+MemoryRule memory_rules::unused_segments() {
+  return {
+      {.title = "Segments that who made what keeps unused",
+       .looks_for = fmt::format("When most is reserved, {:.0f} % of it or more in free segments of other streams, or "
+                                "free beside live blocks, where another order of the same requests would save as "
+                                "much. Silent where the simulated allocator misses the recorded peak by more than "
+                                "{:.0f} %.",
+                                100 * kLeastShareOfReserved, 100 * SimulationCheck::kMostMiss),
+       .needs = "The allocator's log: a memory snapshot with history, or record --memory on a GPU; stacks for the "
+                "line.",
+       .saving = "Bytes: the peak of what is reserved, simulated as recorded, less that with all requests on one "
+                 "stream, or with the blocks beside the free memory made before all else.",
+       .held = "Not compared with measurements yet.",
+       .fixes = {"one_stream", "allocate_first"}},
+      find,
+      edit};
+}
+
+}  // namespace telltale
