@@ -166,9 +166,8 @@ double batch_ratio(std::vector<Growth> growing) {
 
 // For stacks that one asked with more often than the other, as where the one took more steps: a size that the other
 // asked for as well does not grow, one that it asked for times the ratio does. What is both or neither stays unknown.
-void add_growth_by_size(const std::map<std::string_view, Asking>& here,
-                        const std::map<std::string_view, Asking>& there, double ratio,
-                        std::vector<std::optional<double>>& shares) {
+void add_growth_by_size(const std::map<std::string_view, Asking>& here, const std::map<std::string_view, Asking>& there,
+                        double ratio, std::vector<std::optional<double>>& shares) {
   for (const auto& [stack, asking] : here) {
     const auto found = there.find(stack);
     if (found == there.end() || found->second.bytes.size() == asking.bytes.size()) continue;

@@ -19,8 +19,8 @@
 namespace telltale {
 
 struct BatchScaling {
-  // The ways in which memory may grow, each as how much of each block grows with the batch, from 0 to 1. One where there
-  // is no doubt, eight at most; in the first, no doubtful block grows, in the last, all do.
+  // The ways in which memory may grow, each as how much of each block grows with the batch, from 0 to 1. One where
+  // there is no doubt, eight at most; in the first, no doubtful block grows, in the last, all do.
   std::vector<std::vector<double>> ways;
   bool is_from_two = false;
   double batch_ratio = 0;  // of the two recordings; 0 where there is one
