@@ -130,7 +130,7 @@ head.placeChanged();
 watchServer({
   state: follow,
   gone() {
-    const command = element("code", {}, `telltale view ${latest?.file ?? "TRACE"}`);
+    const command = element("code", {}, `telltale view ${latest?.file ?? "TRACE"}${latest?.is_followed === true ? " --follow" : ""}`);
     tell("The server has ended. Start it again with: ", command);
   },
   refused(sentence) {

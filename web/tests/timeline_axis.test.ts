@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TextFit, ownPart } from "../src/timeline/text_fit";
-import { axisOf, niceStep } from "../src/timeline/ticks";
-import { clamped, firstView, fitted, panned, revealing, whole, zoomed } from "../src/timeline/viewport";
+import { axisOf, baseText, niceStep } from "../src/timeline/ticks";
+import { clamped, firstView, fitted, panned, revealing, stepsView, whole, zoomed } from "../src/timeline/viewport";
+
+const TRACE = { steps: [], tracks: [], duration_ns: 10_000 };
 
 test("marks stand at 1, 2 and 5", () => {
   for (const [least, step] of [[1, 1], [1.1, 2], [3, 5], [5.1, 10], [0.3, 0.5], [120, 200], [1e9, 1e9]] as const) {
@@ -22,6 +24,13 @@ test("far from the start of the trace labels count from a base", () => {
   const axis = axisOf(3_200_041_000, 3_200_041_400, 400, 100);
   assert.equal(axis.base, 3_200_000_000);
   assert.deepEqual(axis.ticks.map((tick) => tick.label), ["+41.0 µs", "+41.1 µs", "+41.2 µs", "+41.3 µs", "+41.4 µs"]);
+});
+
+test("where labels count from is told in as few digits as it has, and many digits are grouped", () => {
+  assert.equal(baseText(2_489_000_000), "2.489 s");
+  assert.equal(baseText(20_000_000), "20 ms");
+  assert.equal(baseText(3_000_000_000), "3 s");
+  assert.equal(axisOf(4e15, 6e15, 400, 100).ticks.at(-1)?.label, "6,000,000 s");
 });
 
 test("there is no mark before the trace and never too many", () => {
@@ -51,12 +60,26 @@ test("a window stays at the trace", () => {
 });
 
 test("the first window shows the steps, or everything", () => {
-  const view = firstView([{ index: 1, start_ns: 1000, duration_ns: 100 }, { index: 2, start_ns: 1100, duration_ns: 400 }], 10_000);
+  const view = firstView({ ...TRACE, steps: [{ index: 1, start_ns: 1000, duration_ns: 100 }, { index: 2, start_ns: 1100, duration_ns: 400 }] });
   assert.ok(view.start <= 1000 && view.start > 950 && view.end >= 1500 && view.end < 1550);
-  const all = firstView([], 10_000);
+  const all = firstView(TRACE);
   assert.ok(all.start <= 0 && all.end >= 10_000);
-  const most = firstView([{ index: 1, start_ns: 1000, duration_ns: 3000 }], 10_000);
+  const most = firstView({ ...TRACE, steps: [{ index: 1, start_ns: 1000, duration_ns: 3000 }] });
   assert.deepEqual(most, all);
+});
+
+test("a mark long after all else does not push it aside in the first window", () => {
+  const track = { id: 0, kind: "thread", name: "", process: 0, device: null, lanes: 1, events: 1, first_ns: 0, unit: null, minimum: null, maximum: null } as const;
+  const tracks = [{ ...track, last_ns: 8000, busy_ns: 5000 }, { ...track, id: 1, first_ns: 9999, last_ns: 9999, busy_ns: 0 }];
+  const view = firstView({ ...TRACE, tracks });
+  assert.ok(view.start <= 0 && view.end >= 8000 && view.end < 8200, `${view.start} to ${view.end}`);
+});
+
+test("the window on some steps has all of them", () => {
+  const steps = [{ index: 3, start_ns: 1000, duration_ns: 100 }, { index: 4, start_ns: 1100, duration_ns: 400 }];
+  const view = stepsView(steps, 10_000);
+  assert.ok(view && view.start < 1000 && view.start > 950 && view.end > 1500 && view.end < 1550);
+  assert.equal(stepsView([], 10_000), null);
 });
 
 test("an event that is seen moves nothing, another one is brought in", () => {

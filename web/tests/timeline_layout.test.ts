@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Track, TraceShape } from "../src/protocol";
 import { arrangementFields, arrangementIn, rangeFields, rangeIn, viewIn } from "../src/timeline/timeline_place";
 import { changedPlace } from "../src/place";
-import { laneAt, layoutOf, rowsBetween, type Arrangement } from "../src/timeline/track_layout";
+import { laneAt, layoutOf, rowsBetween, unfolding, type Arrangement } from "../src/timeline/track_layout";
 
 const AS_IS: Arrangement = { pinned: [], collapsed: [], hidden: [], moves: [], filter: "" };
 
@@ -36,6 +36,18 @@ test("processes have a line of their own where there are several", () => {
   assert.deepEqual(keys(shapeOf(tracks), {}), ["t1", "t2", "t3"]);
   assert.deepEqual(keys(shapeOf(tracks, [1, 2]), {}), ["p1", "t1", "t2", "p2", "t3"]);
   assert.deepEqual(keys(shapeOf(tracks, [1, 2]), { collapsed: ["p1"] }), ["p1", "p2", "t3"]);
+});
+
+test("what a recorder says of itself stands last, folded until it is looked for", () => {
+  const [own, other] = [track(1, 1, 1, "recording"), track(4, 2, 1, "recording")];
+  const shape = shapeOf([track(2, 1, 1, "stream"), track(3, 2, 1), own, other], [1, 2]);
+  const atFirst = { ...AS_IS, collapsed: null };
+  assert.deepEqual(keys(shape, atFirst), ["p1", "t2", "p2", "t3", "p3"]);
+  const opened = unfolding(shape, atFirst, own);
+  assert(opened);
+  assert.equal(unfolding(shape, atFirst, track(2, 1, 1, "stream")), null);
+  assert.deepEqual(layoutOf(shape, opened).rows.slice(-2).map((row) => row.key), ["t1", "t4"]);
+  assert.deepEqual(keys(shapeOf([own]), { collapsed: null }), ["t1"], "unless there is nothing else");
 });
 
 test("tracks of a process stand together, and a track that was moved away gets its process's line again", () => {

@@ -17,6 +17,12 @@ export interface EventPanelOptions {
 const PARENTS_SHOWN = 8;
 const STACK_SHOWN = 12;
 
+/** What an event is, in words. */
+const KINDS: Readonly<Record<string, string>> = {
+  python: "Python call", module: "module", operator: "operator", runtime: "call of the device's API", driver: "call of the driver",
+  annotation: "annotation", device_annotation: "annotation on the device", memcpy: "copy", memset: "fill of memory",
+};
+
 export function eventPanel(details: EventDetails, options: EventPanelOptions): HTMLElement {
   const { event } = details;
   const { inputs, others } = readableInputs(details.facts);
@@ -33,7 +39,7 @@ export function eventPanel(details: EventDetails, options: EventPanelOptions): H
     ),
     fullName,
     facts([
-      ["Kind", event.kind],
+      ["Kind", KINDS[event.kind] ?? event.kind.replaceAll("_", " ")],
       ["Duration", formatTime(event.duration_ns)],
       ["Self", details.self_ns !== event.duration_ns ? formatTime(details.self_ns) : null],
       ["Starts at", startText(event.start_ns)],
@@ -55,13 +61,13 @@ export function eventPanel(details: EventDetails, options: EventPanelOptions): H
   );
 }
 
-function facts(rows: [string, Child][]): HTMLElement {
+export function facts(rows: [string, Child][]): HTMLElement {
   const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== "");
   return element("dl", { class: "facts" }, ...shown.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
 }
 
 /** Three digits say little about when something happened: to the microsecond. */
-function startText(ns: number): string {
+export function startText(ns: number): string {
   return ns < 1e9 ? `${(ns / 1e6).toFixed(3)} ms` : `${(ns / 1e9).toFixed(6)} s`;
 }
 
@@ -74,10 +80,10 @@ function sourceLink(file: string, line: number, inside: string, options: EventPa
   return element("span", { class: "source" }, place, inside === "" ? null : ` in ${inside}`);
 }
 
-function eventLink(event: EventPlace, options: EventPanelOptions): HTMLElement {
+export function eventLink(event: EventPlace, choose: (event: EventId) => void): HTMLElement {
   return element(
     "button",
-    { class: "link event-link", title: event.name, "data-event": event.id, on: { click: () => options.choose(event.id) } },
+    { class: "link event-link", title: event.name, "data-event": event.id, on: { click: () => choose(event.id) } },
     element("span", { class: "key", style: colorStyle(event.color) }),
     element("span", { class: "word" }, event.name),
     element("span", { class: "n" }, formatTime(event.duration_ns)),
@@ -89,7 +95,7 @@ function relations(details: EventDetails, options: EventPanelOptions): HTMLEleme
   const byRole = new Map<string, HTMLElement[]>();
   for (const { role, event } of details.relations) {
     const list = byRole.get(role) ?? [];
-    list.push(element("li", {}, eventLink(event, options)));
+    list.push(element("li", {}, eventLink(event, options.choose)));
     byRole.set(role, list);
   }
   const left = details.relations_left_out;
@@ -103,7 +109,7 @@ function relations(details: EventDetails, options: EventPanelOptions): HTMLEleme
 
 function parents(list: readonly EventPlace[], options: EventPanelOptions): HTMLElement | null {
   if (list.length === 0) return null;
-  const item = (event: EventPlace): HTMLElement => element("li", {}, eventLink(event, options));
+  const item = (event: EventPlace): HTMLElement => element("li", {}, eventLink(event, options.choose));
   return element("div", { class: "parents" }, element("h3", {}, "Inside"), ...folded(list.map(item), PARENTS_SHOWN, "ul"));
 }
 

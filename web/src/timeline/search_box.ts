@@ -75,6 +75,11 @@ export class SearchBox {
     void this.find(null);
   }
 
+  /** The trace was read again. */
+  again(): void {
+    void this.find(null);
+  }
+
   /** To the next or previous match, from the chosen event. */
   async go(towards: "next" | "previous"): Promise<void> {
     if (this.text === "") this.focus();

@@ -1,18 +1,27 @@
 /** The chosen event: how it is chosen, what belongs to it, and how one goes on from it. */
 import { ask, sentenceOf } from "../api";
 import { formatTime } from "../format";
-import { type EventDetails, type EventId, type EventPlace, type Nanoseconds, NO_EVENT } from "../protocol";
+import { type EventDetails, type EventId, type EventPlace, type Nanoseconds, type TrackId, NO_EVENT } from "../protocol";
 import type { AddressWriter } from "./address_writer";
 import { scrollShowing } from "./stage";
 import { firstAfter, levelOfWhole, tileWidth, tilesIn } from "./tile";
 import { type DrawnSpan, type TimelineModel, drawnSpan } from "./timeline_model";
+import { arrangementFields } from "./timeline_place";
+import { trackKey, unfolding } from "./track_layout";
 import { fitted, revealing } from "./viewport";
 import { levelOfScene } from "./wishes";
 
 export type Direction = "cause" | "effect";
 
+/** Times in which a device idles, as they were drawn where one clicked. */
+export interface ChosenGap {
+  drawn: DrawnSpan;
+  blamed: EventPlace | null; // what the host was in, once that is known
+}
+
 export class Selection {
   details: EventDetails | null = null;
+  gap: ChosenGap | null = null; // then no event is chosen
   private asked = new AbortController();
   private readonly trail = new Map<string, EventId>(); // from where one came: back along the chain goes there
 
@@ -24,6 +33,7 @@ export class Selection {
   ) {}
 
   get event(): EventId | null {
+    if (this.gap) return null;
     return this.details?.event.id ?? this.model.selected?.place.id ?? null;
   }
 
@@ -40,9 +50,29 @@ export class Selection {
 
   /** What is drawn at a point: its outline is there at once. */
   chooseDrawn(span: DrawnSpan | null): void {
-    const event = span && span.event !== NO_EVENT ? span.event : null; // a gap may be nobody's fault
-    if (span && event !== null && event !== this.event) this.model.selected = { place: placeOf(span), relations: [] };
-    this.choose(event, "here");
+    if (span?.track.kind === "gaps") {
+      void this.chooseGap(span);
+      return;
+    }
+    if (span && span.event !== this.event) this.model.selected = { place: placeOf(span), relations: [] };
+    this.choose(span?.event ?? null, "here");
+  }
+
+  /** Its own cause and length, and then the event that is to blame, which may be far off the screen. */
+  private async chooseGap(drawn: DrawnSpan): Promise<void> {
+    this.asked.abort();
+    this.asked = new AbortController();
+    const { signal } = this.asked;
+    this.address.write({ event: null }, "push");
+    this.becomeGap({ drawn, blamed: null });
+    this.say(`${drawn.name}, ${formatTime(drawn.duration)}`);
+    if (drawn.event === NO_EVENT) return; // nobody's fault
+    try {
+      const { event } = await ask<EventDetails>("api/event", { id: drawn.event }, signal);
+      if (!signal.aborted) this.becomeGap({ drawn, blamed: event });
+    } catch (error) {
+      if (!signal.aborted) this.show(sentenceOf(error));
+    }
   }
 
   /** `isKept`: the window moves only where the event is not in it at all. */
@@ -72,8 +102,19 @@ export class Selection {
     const { start_ns, duration_ns } = place;
     const isInside = start_ns < model.view.end && start_ns + duration_ns > model.view.start;
     if (!isKept || !isInside) model.setView(revealing(model.view, start_ns, start_ns + duration_ns, model.shape.duration_ns));
+    this.unfold(place.track);
     model.setScroll(scrollShowing(model.stage, place.track, place.lane));
     this.address.moved();
+  }
+
+  /** So that what is chosen can be seen. */
+  private unfold(id: TrackId): void {
+    const { model } = this;
+    const track = model.tracks.get(id);
+    const opened = track && !model.stage.layout.byKey.has(trackKey(id)) ? unfolding(model.shape, model.arrangement, track) : null;
+    if (!opened) return;
+    model.setArrangement(opened);
+    this.address.write(arrangementFields(opened), "replace");
   }
 
   zoomTo(place: { start_ns: Nanoseconds; duration_ns: Nanoseconds }): void {
@@ -84,6 +125,10 @@ export class Selection {
   /** To what caused the event, or to what it caused; back along the way one came, where there are several. */
   walk(direction: Direction): void {
     const { details } = this;
+    if (this.gap?.blamed && direction === "cause") {
+      this.choose(this.gap.blamed.id, "there");
+      return;
+    }
     if (!details) {
       this.say("Choose an event first.");
       return;
@@ -112,7 +157,10 @@ export class Selection {
     }
     const lane = towards === "child" ? place.lane + 1 : place.lane;
     const found = await this.neighbor(place, lane, towards);
-    if (found) this.choose(found.event, "there");
+    if (found?.track.kind === "gaps") {
+      this.reveal(placeOf(found), false);
+      await this.chooseGap(found);
+    } else if (found) this.choose(found.event, "there");
     else this.say(towards === "child" ? "This event calls nothing that is recorded." : `There is no ${towards} event on this line.`);
   }
 
@@ -146,7 +194,7 @@ export class Selection {
         if (!spans || first === undefined || last === undefined) continue;
         const after = firstAfter(spans, first, last, towards === "child" ? place.start_ns - 1 : place.start_ns);
         let index = towards === "previous" ? after - 1 : after;
-        while (towards === "previous" && index >= first && (spans.event[index] === place.id || (spans.start[index] ?? 0) >= place.start_ns)) --index;
+        while (towards === "previous" && index >= first && ((place.id !== NO_EVENT && spans.event[index] === place.id) || (spans.start[index] ?? 0) >= place.start_ns)) --index;
         if (index < first || index >= last) continue;
         if (towards === "child" && (spans.start[index] ?? 0) >= end) return null;
         return drawnSpan(track, lane, spans, index);
@@ -155,8 +203,17 @@ export class Selection {
     return null;
   }
 
+  private becomeGap(gap: ChosenGap): void {
+    this.details = null;
+    this.gap = gap;
+    this.model.selected = { place: placeOf(gap.drawn), relations: [] };
+    this.model.changed();
+    this.show(null);
+  }
+
   private become(details: EventDetails | null): void {
     this.details = details;
+    this.gap = null;
     this.model.selected = details && { place: details.event, relations: details.relations };
     this.model.changed();
     this.show(null);

@@ -1,4 +1,5 @@
 /** Marks of the time axis and their labels. Pure. */
+import { formatCount } from "../format";
 import type { Nanoseconds } from "../protocol";
 
 export interface Axis {
@@ -41,5 +42,11 @@ export function inUnit(time: Nanoseconds, step: Nanoseconds, largest: Nanosecond
   const unit = UNITS.find((each) => largest >= each.size) ?? { name: "ns", size: 1 };
   if (time === 0) return `0 ${unit.name}`;
   const decimals = Math.max(0, Math.ceil(Math.log10(unit.size / step) - 1e-9));
-  return `${(time / unit.size).toFixed(decimals)} ${unit.name}`;
+  const [whole = "", part = ""] = (time / unit.size).toFixed(decimals).split(".");
+  return `${formatCount(Number(whole))}${part === "" ? "" : `.${part}`} ${unit.name}`;
+}
+
+/** Where labels count from, at least a microsecond: all of its digits, and no zeros behind them. */
+export function baseText(base: Nanoseconds): string {
+  return inUnit(base, 1, base).replace(/\.?0+ /, " ");
 }

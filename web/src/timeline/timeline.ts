@@ -24,11 +24,12 @@ import { RULER, largestPinnedScroll, largestScroll, pinnedHeight, scrollTop } fr
 import { tileStores } from "./stores";
 import { surface } from "./surface";
 import { TextFit } from "./text_fit";
+import { baseText } from "./ticks";
 import { type Flag, TimelineModel } from "./timeline_model";
 import { timelinePainting } from "./timeline_painting";
 import { arrangementIn, eventIn, rangeIn, viewFields, viewIn } from "./timeline_place";
 import { Toolbar } from "./toolbar";
-import { Tooltip, exactTime } from "./tooltip";
+import { Tooltip } from "./tooltip";
 import { TrackCommands } from "./track_commands";
 import { TrackHeaders } from "./track_headers";
 import { firstView } from "./viewport";
@@ -50,6 +51,13 @@ export const timeline: View = {
     return new TimelineView(room, page);
   },
 };
+
+let leftAt: Place | null = null; // where the timeline was when another view was shown last
+
+/** The steps that the page is about changed meanwhile, and the window is still the one from before. */
+function isLeftWithOtherSteps(now: Place): boolean {
+  return leftAt !== null && now["steps"] !== leftAt["steps"] && now["start"] === leftAt["start"] && now["end"] === leftAt["end"];
+}
 
 class TimelineView implements Shown {
   private readonly canvas = element("canvas", {
@@ -78,6 +86,7 @@ class TimelineView implements Shown {
   private readonly asked = new AbortController();
   private readonly releaseKeys: () => void;
   private look: Look;
+  private here: Place = {}; // as it was told last
   private fit: { ratio: number; fit: TextFit } | null = null;
 
   constructor(room: HTMLElement, page: Page) {
@@ -153,8 +162,11 @@ class TimelineView implements Shown {
 
   private start(now: Place): void {
     const { model } = this;
-    const view = viewIn(now);
-    if (view) model.setView(view);
+    model.chosenSteps = now["steps"] ?? "";
+    const view = isLeftWithOtherSteps(now) ? null : viewIn(now);
+    const first = view ?? model.viewOfChosenSteps();
+    if (first) model.setView(first);
+    this.here = now;
     model.range = rangeIn(now);
     void this.panel.showRange(model.range);
     this.search.set(now["q"] ?? "", now["exact"] === "1");
@@ -165,9 +177,13 @@ class TimelineView implements Shown {
 
   placeChanged(now: Place, before: Place): void {
     const { model } = this;
+    this.here = now;
+    model.chosenSteps = now["steps"] ?? "";
+    const isAboutOthers = now["steps"] !== before["steps"];
     const isMoved = now["start"] !== before["start"] || now["end"] !== before["end"];
     if (!this.address.isOwn) {
-      if (isMoved) model.setView(viewIn(now) ?? firstView(model.shape.steps, model.shape.duration_ns));
+      if (isMoved) model.setView(viewIn(now) ?? model.viewOfChosenSteps() ?? firstView(model.shape));
+      else if (isAboutOthers) model.setView(model.viewOfChosenSteps() ?? firstView(model.shape));
       if (now["event"] !== before["event"]) void this.selection.load(eventIn(now), !isMoved);
       model.setArrangement(arrangementIn(now));
     }
@@ -175,7 +191,7 @@ class TimelineView implements Shown {
       model.range = rangeIn(now);
       void this.panel.showRange(model.range);
     }
-    if (now["steps"] !== before["steps"]) void this.loadFindings();
+    if (isAboutOthers) void this.loadFindings();
     this.search.set(now["q"] ?? "", now["exact"] === "1");
     model.changed();
   }
@@ -185,7 +201,8 @@ class TimelineView implements Shown {
     this.look = lookAt(this.stageRoom, page.shape.colors);
     this.trouble.hidden = true;
     const event = eventIn(place());
-    if (event !== null) void this.selection.load(event, false);
+    if (event !== null || this.selection.gap) void this.selection.load(event, false);
+    this.search.again();
     void this.panel.showRange(this.model.range);
     void this.loadFindings();
   }
@@ -200,6 +217,7 @@ class TimelineView implements Shown {
   }
 
   close(): void {
+    leftAt = this.here;
     this.asked.abort();
     this.wishes.close();
     this.address.close();
@@ -223,7 +241,7 @@ class TimelineView implements Shown {
     const frame: Frame = { context, pixels: context, ratio, stage, look: this.look, fit: this.fitFor(context, ratio) };
     const base = this.picture.paint(frame, model);
     this.wishes.ask();
-    this.corner.textContent = base > 0 ? `from ${exactTime(base, model)}` : "";
+    this.corner.textContent = base > 0 ? `from ${baseText(base)}` : "";
     this.tooltip.update(this.stageRoom, this.canvas.classList.contains("dragged"));
     this.headers.update();
     for (const scrollbar of this.scrollbars) scrollbar.update();

@@ -2,7 +2,8 @@
  * What the timeline shows: the window, the tracks, what is under the pointer, what is chosen. Whoever changes it calls
  * `changed()`, which asks for a new picture. No DOM here.
  */
-import type { CounterTile, EventPlace, Nanoseconds, Relation, Track, TrackId, TraceShape } from "../protocol";
+import type { CounterTile, EventPlace, Nanoseconds, Relation, StepMark, Track, TrackId, TraceShape } from "../protocol";
+import { isChosen } from "../overview/steps";
 import type { Searched } from "./search_marks";
 import { type Scrolls, type Stage, largestPinnedScroll, largestScroll, rowAt, scrollTop, timeAt, visibleRows } from "./stage";
 import { type Spans, spanAt, tileWidth } from "./tile";
@@ -10,10 +11,10 @@ import type { TileStore } from "./tile_store";
 import type { Range } from "./timeline_place";
 import { type Arrangement, layoutOf } from "./track_layout";
 import { valueAt } from "./paint_counters";
-import { type Viewport, clamped, firstView } from "./viewport";
+import { type Viewport, busyEnd, clamped, firstView, stepsView, whole } from "./viewport";
 import { type Scene, levelOfScene } from "./wishes";
 
-/** A span as it is drawn: one event, or several that are too small to tell apart. */
+/** A span as it is drawn: one event, or several that are too small to tell apart; also of idle times. */
 export interface DrawnSpan {
   track: Track;
   lane: number;
@@ -24,6 +25,7 @@ export interface DrawnSpan {
   events: number;
   busy: number;
   color: number;
+  causes: readonly { color: number; ns: Nanoseconds }[]; // of idle times, the longest first
 }
 
 export interface Pointer {
@@ -64,6 +66,7 @@ export class TimelineModel {
   ratio = 1;
   pointer: Pointer | null = null;
   selected: Selected | null = null;
+  chosenSteps = ""; // "4", "3..7"; empty: all
   range: Range | null = null;
   measure: Measure | null = null;
   searched: Searched | null = null;
@@ -77,20 +80,22 @@ export class TimelineModel {
   ) {
     this.shape = shape;
     this.arrangement = arrangement;
-    this.stage = { width: 1, height: 1, view: firstView(shape.steps, shape.duration_ns), layout: layoutOf(shape, arrangement), scroll: 0, pinnedScroll: 0 };
+    this.stage = { width: 1, height: 1, view: firstView(shape), layout: layoutOf(shape, arrangement), scroll: 0, pinnedScroll: 0 };
     this.readTracks();
   }
 
-  /** The trace was read again. A window at its end stays at its end. */
+  /** The trace was read again. A window on all of it stays on all, and one at its end at its end. */
   setShape(shape: TraceShape): void {
     const grown = shape.duration_ns - this.shape.duration_ns;
     const { view } = this.stage;
-    const isAtEnd = view.end >= this.shape.duration_ns;
+    const isAtEnd = view.end >= busyEnd(this.shape.tracks, this.shape.duration_ns);
+    const isWhole = isAtEnd && view.start <= 0;
     this.shape = shape;
     this.readTracks();
     this.stores.spans.renew();
     this.stores.counters.renew();
-    if (isAtEnd) this.stage.view = { start: view.start + grown, end: view.end + grown };
+    if (isWhole) this.stage.view = whole(shape.duration_ns);
+    else if (isAtEnd) this.stage.view = { start: view.start + grown, end: view.end + grown };
     this.setArrangement(this.arrangement);
   }
 
@@ -162,6 +167,18 @@ export class TimelineModel {
     return device === null ? undefined : this.gapsByDevice.get(device);
   }
 
+  /** As what the page is about, or as the range. */
+  isStepChosen({ index, start_ns, duration_ns }: StepMark): boolean {
+    const { range } = this;
+    return isChosen(index, this.chosenSteps) || (range?.start === start_ns && range.end === start_ns + duration_ns);
+  }
+
+  /** The window on the steps that the page is about; null where it is about all. */
+  viewOfChosenSteps(): Viewport | null {
+    const { steps, duration_ns } = this.shape;
+    return stepsView(steps.filter(({ index }) => isChosen(index, this.chosenSteps)), duration_ns);
+  }
+
   /** What is drawn at a point. */
   spanAt(point: Pointer): DrawnSpan | null {
     const hit = rowAt(this.stage, point.y);
@@ -196,7 +213,9 @@ export class TimelineModel {
   }
 }
 
-export function drawnSpan(track: Track, lane: number, spans: Spans, index: number): DrawnSpan {
+export function drawnSpan(track: Track, lane: number, spans: Spans, at: number): DrawnSpan {
+  const causes = track.kind === "gaps" ? causesAt(spans, at) : [];
+  const index = causes[0]?.index ?? at;
   return {
     track,
     lane,
@@ -207,5 +226,16 @@ export function drawnSpan(track: Track, lane: number, spans: Spans, index: numbe
     events: spans.events[index] ?? 1,
     busy: spans.busy[index] ?? 1,
     color: spans.color[index] ?? 0,
+    causes: causes.map(({ index: each, ns }) => ({ color: spans.color[each] ?? 0, ns })),
   };
+}
+
+/** Of idle times that are drawn together: they have a span for each cause, all with the same start. */
+function causesAt(spans: Spans, index: number): { index: number; ns: Nanoseconds }[] {
+  const start = spans.start[index];
+  let first = index;
+  while (first > 0 && spans.start[first - 1] === start) --first;
+  const found: { index: number; ns: Nanoseconds }[] = [];
+  for (let i = first; i < spans.count && spans.start[i] === start; ++i) found.push({ index: i, ns: (spans.duration[i] ?? 0) * (spans.busy[i] ?? 1) });
+  return found.reverse();
 }

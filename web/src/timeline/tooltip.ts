@@ -6,7 +6,7 @@ import { counterText } from "./paint_counters";
 import { flagAt, stepAt } from "./pointer";
 import { timeAt } from "./stage";
 import { inUnit, niceStep } from "./ticks";
-import type { TimelineModel } from "./timeline_model";
+import type { DrawnSpan, TimelineModel } from "./timeline_model";
 
 const AWAY = 14; // CSS pixels from the pointer
 
@@ -58,10 +58,17 @@ export class Tooltip {
     }
     const span = model.spanAt(pointer);
     if (!span) return null;
+    if (span.track.kind === "gaps") return this.idle(span);
     const word = model.shape.colors[span.color]?.word ?? "";
     if (span.events === 1) return { head: span.name, lines: [`${word} · ${formatTime(span.duration)}`], color: span.color };
     const lines = [`over ${formatTime(span.duration)}, ${formatShare(span.busy)} busy`, `The longest: ${span.name}`];
     return { head: counted(span.events, "event"), lines, color: span.color };
+  }
+
+  private idle(span: DrawnSpan): Content {
+    if (span.events === 1) return { head: span.name, lines: [formatTime(span.duration)], color: span.color };
+    const words = span.causes.map(({ color, ns }) => `${this.model.shape.colors[color]?.word ?? ""} · ${formatTime(ns)}`);
+    return { head: `${counted(span.events, "idle time")} within ${formatTime(span.duration)}`, lines: words, color: span.color };
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { element, replace, svg } from "../element";
 import { counted, formatTime } from "../format";
-import type { Track } from "../protocol";
+import type { Device, Track } from "../protocol";
 import { RULER, rowAt, scrollTop, visibleRows } from "./stage";
 import type { TimelineModel } from "./timeline_model";
 import type { TrackCommands } from "./track_commands";
@@ -78,7 +78,7 @@ export class TrackHeaders {
     const name = element(
       "button",
       {
-        class: "name", title: track ? titleOf(track) : word, "aria-expanded": canFold ? String(!row.isCollapsed) : null,
+        class: "name", title: track ? titleOf(track, this.model.shape.devices) : word, "aria-expanded": canFold ? String(!row.isCollapsed) : null,
         on: { click: () => { if (canFold && this.drag?.hasMoved !== true) this.commands.toggleCollapsed(row.foldKey); } },
       },
       element("span", { class: "caret", "aria-hidden": "true" }, canFold ? (row.isCollapsed ? "▸" : "▾") : ""),
@@ -165,8 +165,12 @@ export class TrackHeaders {
   }
 }
 
-function titleOf(track: Track): string {
+function titleOf(track: Track, devices: readonly Device[]): string {
   if (track.kind === "counter") return track.name;
+  if (track.kind === "gaps") {
+    const device = devices.find(({ id }) => id === track.device)?.name ?? "the device";
+    return `Times in which ${device} has nothing to do.\nA color fills as much as its cause lasts.`;
+  }
   return `${track.name}\n${counted(track.events, "event")}, busy ${formatTime(track.busy_ns)}`;
 }
 

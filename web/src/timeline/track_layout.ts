@@ -62,7 +62,9 @@ export function layoutOf(shape: TraceShape, arrangement: Arrangement): Layout {
   const hidden = new Set(arrangement.hidden);
   const pinned = new Set(arrangement.pinned);
   const byId = new Map(shape.tracks.map((track) => [track.id, track]));
-  const processOf = (track: Track): Process => processes.get(track.process) ?? { id: track.process, name: "", pid: null, rank: null };
+  const recorder = recorderOf(shape);
+  const processOf = (track: Track): Process =>
+    recorder && track.kind === "recording" ? recorder : (processes.get(track.process) ?? { id: track.process, name: "", pid: null, rank: null });
 
   const layout: Layout = { pinned: [], pinnedHeight: 0, rows: [], height: 0, hiddenByFilter: 0, byKey: new Map<string, Row>() };
   for (const id of arrangement.pinned) {
@@ -74,16 +76,17 @@ export function layoutOf(shape: TraceShape, arrangement: Arrangement): Layout {
     layout.pinnedHeight += row.height;
   }
   const wanted = arrangement.filter.trim().toLowerCase();
-  const hasHeaders = shape.processes.length > 1;
+  const hasSeveral = shape.processes.length > 1;
   let last: number | null = null;
   const headers = new Map<number, number>();
-  for (const track of ordered(shape.tracks, arrangement.moves)) {
+  for (const track of ordered(shape.tracks, processOf, arrangement.moves)) {
     if (hidden.has(track.id) || pinned.has(track.id)) continue;
     const process = processOf(track);
     if (wanted !== "" && !`${track.name} ${process.name} ${track.kind}`.toLowerCase().includes(wanted)) {
       ++layout.hiddenByFilter;
       continue;
     }
+    const hasHeaders = hasSeveral || process === recorder;
     const isFolded = hasHeaders && collapsed.has(processKey(process.id));
     if (hasHeaders && last !== process.id) {
       const foldKey = processKey(process.id);
@@ -104,9 +107,28 @@ export function layoutOf(shape: TraceShape, arrangement: Arrangement): Layout {
   return layout;
 }
 
-/** Very deep tracks, which would push everything else off the screen. */
+/** What a recorder says of itself stands together, whichever process it gives it to; null where there is nothing else. */
+function recorderOf(shape: TraceShape): Process | null {
+  const has = { own: false, others: false };
+  for (const { kind } of shape.tracks) has[kind === "recording" ? "own" : "others"] = true;
+  if (!has.own || !has.others) return null;
+  const id = shape.processes.reduce((most, process) => Math.max(most, process.id), 0) + 1;
+  return { id, name: "The recorder itself", pid: null, rank: null };
+}
+
+/** Very deep tracks, which would push everything else off the screen, and what a recorder says of itself. */
 export function collapsedAtFirst(shape: TraceShape): string[] {
-  return shape.tracks.filter((track) => track.lanes > DEEP).map((track) => trackKey(track.id));
+  const recorder = recorderOf(shape);
+  const deep = shape.tracks.filter((track) => track.lanes > DEEP).map((track) => trackKey(track.id));
+  return recorder ? [...deep, processKey(recorder.id)] : deep;
+}
+
+/** The same, with a track unfolded; null where it is not folded away with its process. */
+export function unfolding(shape: TraceShape, arrangement: Arrangement, track: Track): Arrangement | null {
+  const recorder = track.kind === "recording" ? recorderOf(shape) : null;
+  const key = processKey(recorder?.id ?? track.process);
+  const collapsed = arrangement.collapsed ?? collapsedAtFirst(shape);
+  return collapsed.includes(key) ? { ...arrangement, collapsed: collapsed.filter((other) => other !== key) } : null;
 }
 
 function trackRow(track: Track, process: Process, collapsed: ReadonlySet<string>, top: number, isPinned: boolean): Row {
@@ -121,12 +143,13 @@ function trackRow(track: Track, process: Process, collapsed: ReadonlySet<string>
 }
 
 /** Tracks of a process stand together, where its first one is; then what the user moved. */
-function ordered(tracks: readonly Track[], moves: readonly Move[]): readonly Track[] {
+function ordered(tracks: readonly Track[], processOf: (track: Track) => Process, moves: readonly Move[]): readonly Track[] {
   const byProcess = new Map<number, Track[]>();
   for (const track of tracks) {
-    const group = byProcess.get(track.process);
+    const { id } = processOf(track);
+    const group = byProcess.get(id);
     if (group) group.push(track);
-    else byProcess.set(track.process, [track]);
+    else byProcess.set(id, [track]);
   }
   const order = [...byProcess.values()].flat();
   for (const { track, before } of moves) {

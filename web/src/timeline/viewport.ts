@@ -1,5 +1,5 @@
 /** The window of time that is shown, and how it moves. Pure. */
-import type { Nanoseconds, StepMark } from "../protocol";
+import type { Nanoseconds, StepMark, TraceShape } from "../protocol";
 
 export interface Viewport {
   start: Nanoseconds;
@@ -62,14 +62,24 @@ const GOOD_PART = 0.25; // of the trace
 
 /**
  * What is shown first: the steps; all where there are none, or where they are a good part of it, since a device may go on
- * with them long after the host.
+ * with them long after the host. All is all that takes time: a recorder may leave a mark long after it.
  */
-export function firstView(steps: readonly StepMark[], duration: Nanoseconds): Viewport {
-  const first = steps[0];
-  if (!first) return whole(duration);
-  let end = first.start_ns;
-  for (const step of steps) end = Math.max(end, step.start_ns + step.duration_ns);
-  const air = (end - first.start_ns) * 0.02;
-  if (end - first.start_ns >= GOOD_PART * duration) return whole(duration);
-  return end > first.start_ns ? clamped({ start: first.start_ns - air, end: end + air }, duration) : whole(duration);
+export function firstView({ steps, tracks, duration_ns: duration }: Pick<TraceShape, "steps" | "tracks" | "duration_ns">): Viewport {
+  const all = clamped(whole(busyEnd(tracks, duration)), duration);
+  const found = stepsView(steps, duration);
+  return found && found.end - found.start < GOOD_PART * duration ? found : all;
+}
+
+/** When the last of what takes time ends. */
+export function busyEnd(tracks: TraceShape["tracks"], duration: Nanoseconds): Nanoseconds {
+  const end = tracks.reduce((latest, track) => (track.busy_ns > 0 ? Math.max(latest, track.last_ns) : latest), 0);
+  return end > 0 ? Math.min(end, duration) : duration;
+}
+
+/** From the first to the last of some steps, with a little air; null where there are none. */
+export function stepsView(steps: readonly StepMark[], duration: Nanoseconds): Viewport | null {
+  const start = steps[0]?.start_ns ?? 0;
+  const end = steps.reduce((latest, step) => Math.max(latest, step.start_ns + step.duration_ns), start);
+  const air = (end - start) * 0.02;
+  return end > start ? clamped({ start: start - air, end: end + air }, duration) : null;
 }

@@ -57,12 +57,23 @@ test("a recording is seen while it grows, and that it has ended", async () => {
     const page = await openPage(server, "view=timeline&q=work");
     await page.locator(".live").getByText("Live").waitFor();
     await page.locator(".search-count").getByText("10 events").waitFor();
+    await page.keyboard.press("Home");
+    await page.getByRole("button", { name: "Next match" }).click();
+    await page.locator(".search-count").getByText("1 of 10").waitFor();
+    await page.keyboard.press("Home");
     recorder.stdin.write("32\n");
     await page.waitForFunction(async () => ((await (await fetch("api/search?q=work")).json()) as { count: number }).count === 42);
+    await page.locator(".search-count").getByText("1 of 42").waitFor();
+    const whole = await page.evaluate(async () => {
+      const { duration_ns } = (await (await fetch("api/trace")).json()) as { duration_ns: number };
+      const { dataset } = document.querySelector("canvas.timeline-canvas") as HTMLElement;
+      return { start: Number(dataset["start"]), end: Number(dataset["end"]), duration_ns };
+    });
+    assert(whole.start <= 0 && whole.end >= whole.duration_ns, JSON.stringify(whole));
     recorder.stdin.end("1\n");
     await page.locator(".live").getByText("no longer being written").waitFor();
     await page.reload();
-    await page.locator(".search-count").getByText("43 events").waitFor();
+    await page.locator(".search-count").getByText("1 of 43").waitFor();
   } finally {
     recorder.kill();
     await closePages();

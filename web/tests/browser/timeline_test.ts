@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { formatCount, formatTime } from "../../src/format.js";
-import { drawnTimeline, openPage, withChromium } from "./chromium.js";
-import { MLP, Server, answer } from "./command.js";
+import { closePages, drawnTimeline, openPage, withChromium } from "./chromium.js";
+import { CHAIN, MLP, Server, answer } from "./command.js";
 
 interface Averages {
   rows: { name: string; calls: number }[];
@@ -214,4 +214,148 @@ test("what an operator was called with is told in words", async () => {
   const texts = await inputs.allInnerTexts();
   assert(texts.some((text) => /^(float|c10::\w+|long int) \d+ × \d+/.test(text)), texts.join("; "));
   assert(texts.every((text) => !text.includes("[[") && !text.includes('"')), texts.join("; "));
+});
+
+/** The middle of the row of idle times, in pixels of the page. */
+async function idleRow(page: Page): Promise<{ x: number; y: number; width: number; height: number }> {
+  const header = await page.locator(".track-header.gaps").first().boundingBox();
+  const box = await page.locator("canvas.timeline-canvas").boundingBox();
+  assert(header && box);
+  return { x: box.x, y: header.y, width: box.width, height: 15 };
+}
+
+test("the idle row is colored for as much as the device idles", async () => {
+  const chain = await Server.start(CHAIN);
+  try {
+    const page = await openPage(chain, "view=timeline");
+    await drawnTimeline(page);
+    const share = await page.evaluate(() => {
+      const canvas = document.querySelector("canvas.timeline-canvas") as HTMLCanvasElement;
+      const top = (document.querySelector(".track-header.gaps") as HTMLElement).getBoundingClientRect().top - canvas.getBoundingClientRect().top;
+      const { data } = (canvas.getContext("2d") as CanvasRenderingContext2D).getImageData(0, Math.round(top), canvas.width, 15);
+      let colored = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        const parts = [data[i] ?? 0, data[i + 1] ?? 0, data[i + 2] ?? 0];
+        colored += Math.max(...parts) - Math.min(...parts) > 40 ? 1 : 0;
+      }
+      return colored / (data.length / 4);
+    });
+    const range = (await page.evaluate(async () => (await fetch("api/range?start=0&end=66870893")).json() as Promise<unknown>)) as { devices: { idle_ns: number }[] };
+    const idle = (range.devices[0]?.idle_ns ?? 0) / 66_870_893;
+    assert(idle > 0.02 && idle < 0.06, String(idle));
+    assert(Math.abs(share - idle) < 0.03, `${String(share)} of the row is colored, the device idles ${String(idle)}`);
+  } finally {
+    await closePages();
+    await chain.end();
+  }
+});
+
+test("what stands behind all work is found, and its folded track opens", async () => {
+  const { page, canvas } = await openTimeline();
+  assert.equal(await page.locator(".track-header .word", { hasText: "thread 0" }).count(), 0);
+  await choose(page, "Record Window");
+  await drawnTimeline(page);
+  const { event } = (await page.evaluate(async () => (await fetch("api/search?q=Record%20Window&from=0&towards=next")).json() as Promise<unknown>)) as { event: { start_ns: number } };
+  const { start, end } = await seen(canvas);
+  assert(start < event.start_ns && event.start_ns < end, `${String(event.start_ns)} is not between ${String(start)} and ${String(end)}`);
+  await page.locator(".track-header .word", { hasText: "thread 0" }).waitFor();
+});
+
+test("of an event and a range, what was chosen last stands on top", async () => {
+  const { page, canvas } = await openTimeline();
+  await choose(page, "cudaLaunchKernel");
+  const box = await canvas.boundingBox();
+  assert(box);
+  await page.keyboard.down("Shift");
+  await page.mouse.move(box.x + 200, box.y + 30);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 400, box.y + 30, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await page.locator(".side-panel > :first-child .range-panel").waitFor();
+  assert(await page.locator(".range-panel h2").isVisible());
+  await page.locator(".range-panel .event-link").first().click();
+  await page.locator(".side-panel > :first-child .event-panel").waitFor();
+});
+
+test("the timeline goes to the steps that are chosen, wherever that is done", async () => {
+  const { page, canvas } = await openTimeline();
+  const { steps } = (await page.evaluate(async () => (await fetch("api/trace")).json() as Promise<unknown>)) as { steps: { index: number; start_ns: number; duration_ns: number }[] };
+  const step = steps[1];
+  assert(step);
+  const isThere = async (): Promise<void> => {
+    await page.waitForFunction(
+      ({ start_ns, duration_ns }) => {
+        const { dataset } = document.querySelector("canvas.timeline-canvas") as HTMLElement;
+        const [start, end] = [Number(dataset["start"]), Number(dataset["end"])];
+        return start <= start_ns && end >= start_ns + duration_ns && end - start < 1.2 * duration_ns;
+      },
+      step,
+    );
+  };
+  await page.evaluate((index) => (location.hash += `&steps=${String(index)}`), step.index);
+  await isThere();
+  await page.keyboard.press("Home");
+  await page.evaluate((index) => (location.hash = `#view=overview&steps=${String(index)}`), steps[0]?.index ?? 0);
+  await page.locator("h1").waitFor();
+  await page.evaluate((index) => (location.hash = `#view=overview&steps=${String(index)}`), step.index);
+  await page.keyboard.press("2");
+  await isThere();
+  const other = await openPage(server, `view=timeline&steps=${String(step.index)}`);
+  await drawnTimeline(other);
+  const { start, end } = await seen(other.locator("canvas.timeline-canvas"));
+  assert(start <= step.start_ns && end - start < 1.2 * step.duration_ns);
+  assert(await canvas.isVisible());
+});
+
+test("an idle time says why it is and how long, and leads to what the host did meanwhile", async () => {
+  const { page } = await openTimeline();
+  const row = await idleRow(page);
+  for (let x = 40; x < row.width; x += 25) {
+    await page.mouse.click(row.x + x, row.y + 12);
+    await page.waitForTimeout(60);
+    if ((await page.locator(".gap-panel .event-link").count()) > 0) break;
+  }
+  const panel = page.locator(".gap-panel");
+  await panel.getByText("Starts at").waitFor();
+  assert.match(await panel.innerText(), /idle/);
+  assert.match(await panel.innerText(), /\d (ns|µs|ms)/);
+  const link = panel.locator(".event-link");
+  const event = await link.getAttribute("data-event");
+  await link.click();
+  await page.locator(`.event-panel[data-event="${String(event)}"]`).waitFor();
+  assert.equal(await panel.count(), 0);
+});
+
+test("a track is dragged by its name to another place", async () => {
+  const { page } = await openTimeline();
+  const names = (): Promise<string[]> => page.locator(".track-header:not(.process) .word").allInnerTexts();
+  const byPlace = async (): Promise<string[]> => {
+    const all = await page.locator(".track-header:not(.process)").evaluateAll((nodes) =>
+      nodes.map((node) => ({ y: node.getBoundingClientRect().top, name: node.querySelector(".word")?.textContent ?? "" })));
+    return all.sort((one, other) => one.y - other.y).map(({ name }) => name);
+  };
+  const before = await byPlace();
+  const threads = before.filter((name) => name.startsWith("thread"));
+  assert.equal(threads.length, 2, (await names()).join());
+  const [upper = "", lower = ""] = threads;
+  const at = async (name: string): Promise<{ x: number; y: number }> => {
+    const box = await page.locator(".track-header .name", { hasText: name }).boundingBox();
+    assert(box);
+    return box;
+  };
+  const from = await at(lower);
+  const to = await at(upper);
+  await page.mouse.move(from.x + 40, from.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 40, from.y - 30, { steps: 4 });
+  await page.mouse.move(to.x + 40, to.y + 2, { steps: 4 });
+  await page.locator(".drop-line:not([hidden])").waitFor();
+  await page.mouse.up();
+  await page.waitForFunction(() => location.hash.includes("order="));
+  const after = (await byPlace()).filter((name) => name.startsWith("thread"));
+  assert.deepEqual(after, [lower, upper]);
+  await page.reload();
+  await drawnTimeline(page);
+  assert.deepEqual((await byPlace()).filter((name) => name.startsWith("thread")), [lower, upper]);
 });
