@@ -27,7 +27,7 @@ function spansOf(gaps: readonly Gap[]): Spans {
 
 function painted(gaps: readonly Gap[], view: { start: number; end: number }, width: number): Uint32Array {
   const columns = new GapColumns();
-  columns.begin(width);
+  columns.begin(width, view);
   const spans = spansOf(gaps);
   const middle = (view.start + view.end) / 2;
   for (const [start, end] of [[view.start, middle], [middle, view.end]] as const) columns.add(spans, view, start, end, (i) => spans.color[i] ?? 0);
@@ -36,9 +36,9 @@ function painted(gaps: readonly Gap[], view: { start: number; end: number }, wid
   return pixels;
 }
 
-/** How many pixels a color fills, those in part with their part. */
+/** How many pixels a color fills. */
 function areas(pixels: Uint32Array): number[] {
-  return [0, 8, 16].map((shift) => pixels.reduce((sum, pixel) => sum + (((pixel >>> shift) & 255) * (pixel >>> 24)) / 255 ** 2, 0));
+  return [...COLORS].map((color) => pixels.filter((pixel) => pixel === color).length);
 }
 
 test("the area of a color is the time of its cause, however short its gaps are", () => {
@@ -63,14 +63,21 @@ test("the area of a color is the time of its cause, however short its gaps are",
 test("a lone short gap does not fill its pixel, and a long one fills all of its own", () => {
   const pixels = painted([{ start: 10.25, duration: 0.2, share: 1, color: 0 }, { start: 20, duration: 30, share: 1, color: 1 }], { start: 0, end: 100 }, 100);
   const column = (x: number): number[] => Array.from({ length: HEIGHT }, (_, y) => pixels[y * 100 + x] ?? 0);
-  assert.deepEqual(column(10), [...new Array<number>(HEIGHT - 3).fill(0), ...new Array<number>(3).fill(0xff0000ff)]);
+  const filled = column(10).filter((pixel) => pixel !== 0).length;
+  assert(filled === 3 || filled === 4, `${filled} of ${HEIGHT} pixels`); // a fifth, rounded either way
   assert.deepEqual(column(9), new Array(HEIGHT).fill(0));
   assert.deepEqual(column(35), new Array(HEIGHT).fill(0xff00ff00));
+});
+
+test("many gaps that are too short for a pixel of height are seen as often as they last", () => {
+  const gaps = Array.from({ length: 1000 }, (_, i) => ({ start: i * 100, duration: 2, share: 1, color: i % 3 }));
+  const found = areas(painted(gaps, { start: 0, end: 100_000 }, 1000));
+  for (const area of found) assert(Math.abs(area - (0.02 / 3) * 1000 * HEIGHT) < 15, found.join(" "));
 });
 
 test("gaps that are drawn together share the columns that they cover, also from before the window", () => {
   const together = [0.2, 0.3].map((share, color) => ({ start: 40, duration: 40, share, color }));
   const pixels = painted(together, { start: 50, end: 60 }, 10);
   const [red = 0, green = 0, blue = 0] = areas(pixels);
-  assert(Math.abs(red - 0.2 * 10 * HEIGHT) < 0.5 && Math.abs(green - 0.3 * 10 * HEIGHT) < 0.5 && blue === 0, [red, green, blue].join(" "));
+  assert(Math.abs(red - 0.2 * 10 * HEIGHT) < 2 && Math.abs(green - 0.3 * 10 * HEIGHT) < 2 && blue === 0, [red, green, blue].join(" "));
 });

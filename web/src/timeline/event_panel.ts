@@ -3,6 +3,7 @@ import { colorStyle } from "../colors";
 import { element, type Child } from "../element";
 import { counted, formatTime } from "../format";
 import type { EventDetails, EventId, EventPlace } from "../protocol";
+import { factWord, kindWord } from "./event_words";
 import { readableInputs } from "./inputs";
 
 export interface EventPanelOptions {
@@ -16,12 +17,6 @@ export interface EventPanelOptions {
 
 const PARENTS_SHOWN = 8;
 const STACK_SHOWN = 12;
-
-/** What an event is, in words. */
-const KINDS: Readonly<Record<string, string>> = {
-  python: "Python call", module: "module", operator: "operator", runtime: "call of the device's API", driver: "call of the driver",
-  annotation: "annotation", device_annotation: "annotation on the device", memcpy: "copy", memset: "fill of memory",
-};
 
 export function eventPanel(details: EventDetails, options: EventPanelOptions): HTMLElement {
   const { event } = details;
@@ -39,7 +34,7 @@ export function eventPanel(details: EventDetails, options: EventPanelOptions): H
     ),
     fullName,
     facts([
-      ["Kind", KINDS[event.kind] ?? event.kind.replaceAll("_", " ")],
+      ["Kind", kindWord(event.kind)],
       ["Duration", formatTime(event.duration_ns)],
       ["Self", details.self_ns !== event.duration_ns ? formatTime(details.self_ns) : null],
       ["Starts at", startText(event.start_ns)],
@@ -47,7 +42,7 @@ export function eventPanel(details: EventDetails, options: EventPanelOptions): H
       ["Track", options.trackName(event.track)],
       ["Line", details.source ? sourceLink(details.source.file, details.source.line, details.source.function, options) : null],
       ["Inputs", inputs.length === 0 ? null : element("ol", { class: "inputs" }, ...inputs.map((text) => element("li", {}, text)))],
-      ...others.map((fact): [string, Child] => [fact.name, fact.value]),
+      ...others.map((fact): [string, Child] => [factWord(fact.name, event.kind), fact.value]),
     ]),
     element(
       "p",
@@ -73,11 +68,12 @@ export function startText(ns: number): string {
 
 function sourceLink(file: string, line: number, inside: string, options: EventPanelOptions): HTMLElement {
   const text = `${file}:${line}`;
+  const parts = text.split("/").flatMap((part, i) => (i === 0 ? [part] : ["/", element("wbr"), part])); // breaks there rather than in a word
   const { openSource } = options;
   const place = openSource
-    ? element("button", { class: "link", title: "Show the line", on: { click: () => openSource(file, line) } }, text)
-    : element("span", { title: text }, text);
-  return element("span", { class: "source" }, place, inside === "" ? null : ` in ${inside}`);
+    ? element("button", { class: "link", title: "Show the line", on: { click: () => openSource(file, line) } }, ...parts)
+    : element("span", { title: text }, ...parts);
+  return element("span", { class: "source" }, place, inside === "" ? null : element("span", { class: "inside", title: inside }, `in ${inside}`));
 }
 
 export function eventLink(event: EventPlace, choose: (event: EventId) => void): HTMLElement {

@@ -7,15 +7,18 @@ import type { Nanoseconds } from "../protocol";
 import { type Spans, firstAfter } from "./tile";
 import type { Viewport } from "./viewport";
 
-const FINEST = 1 / 16; // of a pixel
+const GOLDEN = 0.6180339887; // of its multiples, those of neighbors are far apart
+const SLACK = 1e-4; // of a pixel, by which sums of shares may be wrong
 
 export class GapColumns {
   private readonly shares = new Map<number, Float32Array>(); // of each column, by style
   private width = 0;
+  private origin = 0; // the number of the first column, counted from the start of the trace
 
-  begin(width: number): void {
+  begin(width: number, view: Viewport): void {
     this.shares.clear();
     this.width = width;
+    this.origin = Math.round((view.start * width) / (view.end - view.start));
   }
 
   /** The gaps of a tile inside [start, end). */
@@ -35,18 +38,17 @@ export class GapColumns {
     }
   }
 
-  /** Into rows of pixels, the topmost first; a pixel that is filled in part is as opaque as that part. */
+  /** Into rows of pixels, the topmost first. */
   paint(pixels: Uint32Array, height: number, colors: Uint32Array): void {
     const styles = [...this.shares].sort(([one], [other]) => one - other);
     for (let x = 0; x < this.width; ++x) {
+      const rounding = roundingOf(this.origin + x);
+      let share = 0;
       let from = 0;
       for (const [style, shares] of styles) {
-        const to = Math.min(height, from + Math.round(((shares[x] ?? 0) * height) / FINEST) * FINEST);
-        for (let cell = Math.floor(from); cell < to; ++cell) {
-          const at = (height - 1 - cell) * this.width + x;
-          pixels[at] = filled(pixels[at] ?? 0, colors[style] ?? 0, Math.min(to, cell + 1) - Math.max(from, cell));
-        }
-        from = to;
+        share += shares[x] ?? 0;
+        const to = Math.min(height, Math.floor(share * height + rounding));
+        for (; from < to; ++from) pixels[(height - 1 - from) * this.width + x] = colors[style] ?? 0;
       }
     }
   }
@@ -65,11 +67,11 @@ function firstReaching(spans: Spans, time: Nanoseconds): number {
   return first;
 }
 
-/** A pixel of which a color takes one more share. */
-function filled(pixel: number, color: number, share: number): number {
-  const before = pixel >>> 24;
-  const added = Math.min(255 - before, Math.round(255 * share));
-  if (added === 0) return pixel;
-  const part = (shift: number): number => Math.round((((pixel >>> shift) & 255) * before + ((color >>> shift) & 255) * added) / (before + added)) << shift;
-  return (((before + added) << 24) | part(16) | part(8) | part(0)) >>> 0;
+/**
+ * What is added before a height is rounded down. It differs from column to column so that heights of less than a pixel
+ * are right on average, and is that of a column wherever it is on the screen. A paler pixel would be as right, and look
+ * like another cause.
+ */
+function roundingOf(column: number): number {
+  return ((((column * GOLDEN) % 1) + 1) % 1) * (1 - SLACK) + SLACK;
 }

@@ -95,7 +95,7 @@ export class SpanPainter {
   /** Idle time, whose pieces `cover` draws. */
   gaps(frame: Frame, y: number, height: number, cover: (draw: Draw<Spans>) => void): void {
     const { look, stage: { view } } = frame;
-    this.gapColumns.begin(this.width);
+    this.gapColumns.begin(this.width, view);
     cover((spans, start, end) => {
       const marks = this.marks?.of(spans.names);
       const style = (i: number): number => styleOf(spans.color[i] ?? 0, 1, marks !== undefined && marks[spans.name[i] ?? 0] === 0);
@@ -166,10 +166,8 @@ export class SpanPainter {
     });
     for (const [color, list] of byColor) {
       context.fillStyle = `rgb(${color & 255} ${(color >> 8) & 255} ${(color >> 16) & 255})`;
-      context.globalAlpha = (color >>> 24) / 255;
       fillAll(context, list);
     }
-    context.globalAlpha = 1;
   }
 
   /** Room for half as many rows more, keeping what is painted. */

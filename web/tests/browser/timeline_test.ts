@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { formatCount, formatTime } from "../../src/format.js";
 import { closePages, drawnTimeline, openPage, withChromium } from "./chromium.js";
-import { CHAIN, MLP, Server, answer } from "./command.js";
+import { CHAIN, MLP, RESNET, Server, answer } from "./command.js";
 
 interface Averages {
   rows: { name: string; calls: number }[];
@@ -214,39 +214,71 @@ test("what an operator was called with is told in words", async () => {
   const texts = await inputs.allInnerTexts();
   assert(texts.some((text) => /^(float|c10::\w+|long int) \d+ × \d+/.test(text)), texts.join("; "));
   assert(texts.every((text) => !text.includes("[[") && !text.includes('"')), texts.join("; "));
+  assert((await page.locator(".event-panel dt").allInnerTexts()).includes("Autograd number"));
 });
 
-/** The middle of the row of idle times, in pixels of the page. */
-async function idleRow(page: Page): Promise<{ x: number; y: number; width: number; height: number }> {
-  const header = await page.locator(".track-header.gaps").first().boundingBox();
-  const box = await page.locator("canvas.timeline-canvas").boundingBox();
-  assert(header && box);
-  return { x: box.x, y: header.y, width: box.width, height: 15 };
-}
-
-test("the idle row is colored for as much as the device idles", async () => {
+test("the line of an event is not torn apart, and a long name ends in an ellipsis", async () => {
   const chain = await Server.start(CHAIN);
   try {
     const page = await openPage(chain, "view=timeline");
     await drawnTimeline(page);
-    const share = await page.evaluate(() => {
-      const canvas = document.querySelector("canvas.timeline-canvas") as HTMLCanvasElement;
-      const top = (document.querySelector(".track-header.gaps") as HTMLElement).getBoundingClientRect().top - canvas.getBoundingClientRect().top;
-      const { data } = (canvas.getContext("2d") as CanvasRenderingContext2D).getImageData(0, Math.round(top), canvas.width, 15);
-      let colored = 0;
-      for (let i = 0; i < data.length; i += 4) {
-        const parts = [data[i] ?? 0, data[i + 1] ?? 0, data[i + 2] ?? 0];
-        colored += Math.max(...parts) - Math.min(...parts) > 40 ? 1 : 0;
-      }
-      return colored / (data.length / 4);
-    });
-    const range = (await page.evaluate(async () => (await fetch("api/range?start=0&end=66870893")).json() as Promise<unknown>)) as { devices: { idle_ns: number }[] };
-    const idle = (range.devices[0]?.idle_ns ?? 0) / 66_870_893;
-    assert(idle > 0.02 && idle < 0.06, String(idle));
-    assert(Math.abs(share - idle) < 0.03, `${String(share)} of the row is colored, the device idles ${String(idle)}`);
+    await choose(page, "fault_suite.py(251)");
+    const { height = 0 } = (await page.locator(".event-panel .source").boundingBox()) ?? {};
+    const line = await page.locator(".event-panel .source").evaluate((node) => Number.parseFloat(getComputedStyle(node).fontSize) * 1.6);
+    assert(height > 0 && height < 2.5 * line, `${String(height)} pixels high, a line has ${String(line)}`);
+    assert.equal(await page.locator(".event-panel h2").evaluate((node) => getComputedStyle(node).webkitLineClamp), "4");
   } finally {
     await closePages();
     await chain.end();
+  }
+});
+
+/** The row of idle times, in pixels of the page. */
+async function idleRow(page: Page): Promise<{ x: number; y: number; width: number }> {
+  const header = await page.locator(".track-header.gaps").first().boundingBox();
+  const box = await page.locator("canvas.timeline-canvas").boundingBox();
+  assert(header && box);
+  return { x: box.x, y: header.y, width: box.width };
+}
+
+/** Which share of the row of idle times each of the trace's colors fills, by its word. */
+async function filledShares(page: Page): Promise<Record<string, number>> {
+  return page.evaluate(async () => {
+    const canvas = document.querySelector("canvas.timeline-canvas") as HTMLCanvasElement;
+    const top = (document.querySelector(".track-header.gaps") as HTMLElement).getBoundingClientRect().top - canvas.getBoundingClientRect().top;
+    const { data } = (canvas.getContext("2d") as CanvasRenderingContext2D).getImageData(0, Math.round(top), canvas.width, 15);
+    const { colors } = (await (await fetch("api/trace")).json()) as { colors: { word: string; light: string }[] };
+    const causes = colors.filter(({ word }) => word.startsWith("idle: "));
+    const distance = (color: string, at: number): number => [0, 1, 2].reduce((sum, i) => sum + (Number.parseInt(color.slice(1 + 2 * i, 3 + 2 * i), 16) - (data[at + i] ?? 0)) ** 2, 0);
+    const filled: Record<string, number> = {};
+    for (let at = 0; at < data.length; at += 4) {
+      const [nearest] = [{ word: "", light: "#fdfdfb" }, ...causes].sort((one, other) => distance(one.light, at) - distance(other.light, at));
+      const word = nearest?.word.slice("idle: ".length) ?? "";
+      filled[word] = (filled[word] ?? 0) + 4 / data.length;
+    }
+    return filled;
+  });
+}
+
+test("the idle row is colored for as much as the device idles, by cause", async () => {
+  for (const trace of [CHAIN, RESNET]) {
+    const other = await Server.start(trace);
+    try {
+      const page = await openPage(other, "view=timeline");
+      await drawnTimeline(page);
+      const { start, end, length } = await seen(page.locator("canvas.timeline-canvas"));
+      const range = `start=${String(Math.max(0, start))}&end=${String(end)}`;
+      const answered = (await page.evaluate(async (of) => (await fetch(`api/range?${of}`)).json() as Promise<unknown>, range)) as { devices: { idle: { word: string; ns: number }[] }[] };
+      const filled = await filledShares(page);
+      const causes = answered.devices[0]?.idle ?? [];
+      assert(causes.length >= 3);
+      for (const { word, ns } of causes) {
+        assert(Math.abs((filled[word] ?? 0) - ns / length) < 0.015, `${word}: ${String(filled[word])} of the row, ${String(ns / length)} of the time`);
+      }
+    } finally {
+      await closePages();
+      await other.end();
+    }
   }
 });
 
