@@ -13,24 +13,22 @@ namespace {
 
 constexpr std::size_t kLongestName = 160;
 
-// From low to high with a mark at likely, on a scale that all findings share.
-std::string range_picture(const Saving& saving, double widest) {
-  const auto x = [&](double percent) { return html_number(100 * percent / widest); };
-  const double likely = 100 * saving.likely_percent / widest;
+// From low to high with a mark at likely, of all of the step, as the page has it.
+std::string range_picture(const Saving& saving) {
   return fmt::format(
       "<svg viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
       "<line class=\"range-axis\" x1=\"0\" x2=\"100\" y1=\"6\" y2=\"6\"/>"
       "<line class=\"range\" x1=\"{}\" x2=\"{}\" y1=\"6\" y2=\"6\"/>"
       "<rect class=\"likely\" x=\"{}\" width=\"1.6\" y=\"1\" height=\"10\"/></svg>",
-      x(saving.low_percent), x(saving.high_percent), html_number(likely - 0.8));
+      html_number(saving.low_percent), html_number(saving.high_percent), html_number(saving.likely_percent - 0.8));
 }
 
-std::string saving_of(const Finding& finding, double widest) {
+std::string saving_of(const Finding& finding) {
   if (!is_about_time(finding)) return "<div class=\"saving\"><span>saves no time</span></div>\n";
   return fmt::format(
       "<div class=\"saving\"><strong>{}</strong><span>saves {} per step</span>{}<span>{} %</span></div>\n",
-      format_percent(finding.saving.likely_percent), format_time(finding.saving.likely),
-      range_picture(finding.saving, widest), saving_range(finding.saving));
+      format_percent(finding.saving.likely_percent), format_time(finding.saving.likely), range_picture(finding.saving),
+      saving_range(finding.saving));
 }
 
 std::string code_of(std::string_view code) {
@@ -76,15 +74,15 @@ std::string evidence_of(const Finding& finding, const Trace& trace) {
   }
   if (count == 0) return {};
   return fmt::format(
-      "<details><summary>Evidence for {}: {}</summary>\n<table class=\"evidence\"><thead><tr><th "
+      "<details><summary>Evidence: {}</summary>\n<table class=\"evidence\"><thead><tr><th "
       "scope=\"col\">event</th>"
       "<th class=\"n\" scope=\"col\">at</th><th class=\"n\" scope=\"col\">takes</th><th class=\"n\" "
       "scope=\"col\">number</th></tr></thead>"
       "<tbody>\n{}</tbody></table></details>\n",
-      html_escaped(finding.rule), counted(count, "event"), rows);
+      counted(count, "event"), rows);
 }
 
-std::string finding_item(const Finding& finding, std::size_t number, double widest, const Trace& trace) {
+std::string finding_item(const Finding& finding, std::size_t number, const Trace& trace) {
   std::string about;
   for (const std::string& part :
        {finding.explanation, parts_text(finding), finding.fix.text, also_explains_text(finding)}) {
@@ -95,7 +93,7 @@ std::string finding_item(const Finding& finding, std::size_t number, double wide
              "<li id=\"finding-{0}\">\n<span class=\"number\" "
              "aria-hidden=\"true\">{0}</span>\n<div><h3>{1}</h3>\n{2}</div>\n",
              number, html_escaped(finding.title), where_of(finding)) +
-         saving_of(finding, widest) + "<div class=\"about\">\n" + about + "</div>\n</li>\n";
+         saving_of(finding) + "<div class=\"about\">\n" + about + "</div>\n</li>\n";
 }
 
 }  // namespace
@@ -103,13 +101,9 @@ std::string finding_item(const Finding& finding, std::size_t number, double wide
 std::string findings_section(const Diagnosis& diagnosis, const Trace& trace) {
   if (diagnosis.findings.empty() && !diagnosis.is_about_steps) return {};
   if (diagnosis.findings.empty()) return section("findings", "What would help", nothing_found_text(diagnosis), "");
-  double widest = 1;
-  for (const Finding& finding : diagnosis.findings) {
-    widest = std::max(widest, finding.saving.high_percent);
-  }
   std::string items;
   std::size_t number = 0;
-  for (const Finding& finding : diagnosis.findings) items += finding_item(finding, ++number, widest, trace);
+  for (const Finding& finding : diagnosis.findings) items += finding_item(finding, ++number, trace);
   const bool overlap = std::ranges::count_if(diagnosis.findings, is_about_time) > 1;
   return section("findings", "What would help", overlap ? kSavingsOverlap : std::string_view(),
                  "<ol class=\"findings\">\n" + items + "</ol>\n");
