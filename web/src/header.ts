@@ -1,23 +1,24 @@
 /** The top of the page: which file, the verdict in a line, the views, the steps it is about, the theme and exports. */
 import { element, replace } from "./element";
-import { saveMenu } from "./save_menu";
+import { type Otherwise, saveMenu } from "./save_menu";
 import { FIRST_VIEW, change, linkTo, place, viewOf } from "./state";
 import { type Theme, setTheme, theme } from "./theme";
-import type { Export, Shown, View } from "./view";
+import type { Export, View } from "./view";
 import { viewLink } from "./view_link";
 
 export interface Header {
   readonly node: HTMLElement;
   setFile(name: string): void;
   setVerdict(text: string): void;
+  setEmptyViews(ids: ReadonlySet<string>): void; // the trace has nothing for these
   setLive(text: string): void; // "recording", "waiting for the file to grow"; empty: not followed
   placeChanged(): void;
 }
 
-const THEME_WORDS: Record<Theme, string> = { auto: "Auto", light: "Light", dark: "Dark" };
+const THEME_WORDS: Record<Theme, string> = { auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark" };
 const NEXT_THEME: Record<Theme, Theme> = { auto: "light", light: "dark", dark: "auto" };
 
-export function header(views: readonly View[], exportsOf: () => Export[], otherwiseOf: () => Shown["savedOtherwise"], showKeys: () => void): Header {
+export function header(views: readonly View[], exportsOf: () => Export[], otherwiseOf: () => Otherwise | undefined, showKeys: () => void): Header {
   const file = element("span", { class: "file" });
   const verdict = element("span", { class: "verdict", "aria-live": "polite" });
   const live = element("span", { class: "live", role: "status" });
@@ -50,6 +51,13 @@ export function header(views: readonly View[], exportsOf: () => Export[], otherw
       verdict.textContent = text;
       verdict.title = text;
     },
+    setEmptyViews(ids) {
+      for (const { id, title, key } of views) {
+        const link = links.get(id);
+        link?.classList.toggle("empty", ids.has(id));
+        if (link) link.title = ids.has(id) ? `${title} (${key}): nothing of it was recorded` : `${title} (${key})`;
+      }
+    },
     setLive(text) {
       live.textContent = text;
     },
@@ -60,7 +68,8 @@ export function header(views: readonly View[], exportsOf: () => Export[], otherw
         if (id === current) link.setAttribute("aria-current", "page");
         else link.removeAttribute("aria-current");
       }
-      replace(chip, stepsChip(place()["steps"]));
+      const isOfAllSteps = views.find(({ id }) => id === current)?.isOfAllSteps === true;
+      replace(chip, isOfAllSteps ? null : stepsChip(place()["steps"]));
     },
   };
 }
@@ -83,11 +92,10 @@ function stepsChip(steps: string | undefined): HTMLElement | null {
 
 function themeButton(): HTMLElement {
   const label = (): string => THEME_WORDS[theme()];
-  const button = element("button", { class: "quiet theme", "aria-label": `Theme: ${label()}`, title: "Theme: as the system has it, light or dark" }, label());
+  const button = element("button", { class: "quiet theme", title: "Light, dark, or as the system has it" }, label());
   button.addEventListener("click", () => {
     setTheme(NEXT_THEME[theme()]);
     button.textContent = label();
-    button.setAttribute("aria-label", `Theme: ${label()}`);
   });
   return button;
 }

@@ -3,23 +3,27 @@ import { ask, forgetAnswers, sentenceOf } from "./api";
 import { setColors } from "./colors";
 import { element, replace } from "./element";
 import { watchServer } from "./follow";
+import { keptScroll } from "./kept_scroll";
 import { header } from "./header";
 import { keySheet } from "./key_sheet";
 import { Progress, errorNote } from "./messages";
 import { evidenceStrip } from "./overview/evidence_strip";
 import type { Overview, State, TraceShape } from "./protocol";
+import { placeToHash } from "./place";
+import { emptyViews } from "./recorded";
 import { FIRST_VIEW, onPlace, place, viewOf, visit } from "./state";
 import type { Page, Shown, View } from "./view";
 import { VIEWS } from "./views";
 
 const keys = keySheet();
-const head = header(VIEWS, () => shown?.exports?.() ?? [], () => shown?.savedOtherwise, () => {
+const head = header(VIEWS, () => shown?.exports?.() ?? [], () => shown?.savedOtherwise?.(), () => {
   keys.toggle(shownView);
 });
 const notice = element("div", { class: "notice", role: "alert", hidden: true });
 const room = element("main", { id: "view", tabindex: -1 });
 const evidence = evidenceStrip();
 const progress = new Progress();
+const scroll = keptScroll(room);
 
 let page: Page | undefined;
 let shown: Shown | undefined;
@@ -36,10 +40,10 @@ function showView(): void {
   shownView = viewNamed(viewOf(place()));
   if (shownView === undefined) return;
   replace(room);
-  room.scrollTop = 0;
   room.className = shownView.fills === true ? "fills" : "scrolls";
   room.setAttribute("aria-label", shownView.title);
   shown = shownView.show(room, page);
+  scroll.arrive(placeToHash(place()));
 }
 
 function leaveView(content: HTMLElement): void {
@@ -54,6 +58,7 @@ async function openTrace(state: State): Promise<void> {
   const shape = await ask<TraceShape>("api/trace");
   if (latest?.generation !== state.generation) return; // read again meanwhile
   setColors(shape.colors);
+  head.setEmptyViews(emptyViews(shape));
   page = { server: state, shape };
   if (shown?.pageChanged) shown.pageChanged(page);
   else showView();
@@ -124,7 +129,10 @@ onPlace((now, before) => {
   void evidence.update(page);
   if (now["steps"] !== before["steps"]) void showVerdict();
   if (viewOf(now) === viewOf(before) && shown !== undefined) shown.placeChanged(now, before);
-  else showView();
+  else {
+    scroll.leave(placeToHash(before));
+    showView();
+  }
 });
 head.placeChanged();
 watchServer({

@@ -3,7 +3,9 @@ import { sentenceOf } from "./api";
 import { element, replace } from "./element";
 import type { Export, Shown } from "./view";
 
-export function saveMenu(exportsOf: () => Export[], otherwiseOf: () => Shown["savedOtherwise"]): HTMLElement {
+export type Otherwise = ReturnType<NonNullable<Shown["savedOtherwise"]>>;
+
+export function saveMenu(exportsOf: () => Export[], otherwiseOf: () => Otherwise | undefined): HTMLElement {
   const list = element("div", { class: "menu" });
   const note = element("span", { class: "note", role: "status" });
   const menu = element("details", { class: "save" }, element("summary", { class: "quiet" }, "Save"), list);

@@ -32,7 +32,7 @@ export interface Shown {
   /** What can be saved of the view as it is now. */
   exports?(): Export[];
   /** What to do for a file that the page itself does not make. */
-  readonly savedOtherwise?: { sentence: string; command: string };
+  savedOtherwise?(): { sentence: string; command: string };
   close(): void;
 }
 
@@ -41,6 +41,7 @@ export interface View {
   readonly title: string;
   readonly key: string; // the digit that shows it
   readonly keys: readonly KeyHint[];
+  readonly isOfAllSteps?: boolean; // shows the same whichever steps are chosen
   readonly fills?: boolean; // takes all of the room and scrolls inside; otherwise the page scrolls
   show(room: HTMLElement, page: Page): Shown;
 }

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evidenceFields, nextPlace, numbersIn, toggled } from "../src/overview/evidence";
 import { fixesSentence } from "../src/overview/fixes_sentence";
-import { choiceText, fullHeight, isChosen, stepAt, stepText, stepsOf } from "../src/overview/steps";
-import type { EventPlace } from "../src/protocol";
+import { reportCommand, savingsSentence } from "../src/overview/overview_words";
+import { type Step, choiceText, fullHeight, isChosen, lengthOf, pacedByDevice, stepAt, stepText, stepsOf } from "../src/overview/steps";
+import type { EventPlace, Overview } from "../src/protocol";
 import { rangeAround } from "../src/range_around";
 
 const event = (start_ns: number, duration_ns: number): EventPlace => ({
@@ -43,7 +44,7 @@ test("steps say why they are left out", () => {
     { ...step, index: 6, is_counted: false },
   ]);
   assert.deepEqual(steps.map(({ state }) => state), ["outlier", "counted", "cut", "left out"]);
-  assert.deepEqual(steps.map(({ duration_ns }) => duration_ns), [1500, 1000, 1500, 1500]);
+  assert.deepEqual(steps.map(({ host_ns }) => host_ns), [1500, 1000, 1500, 1500]);
   assert.deepEqual(stepsOf(marks, [{ ...step, index: 5 }]).map(({ state }) => state), ["warming up", "warming up", "counted", "counted"]);
   assert.deepEqual(steps.map(stepText), [
     "Step 3, 1.50 µs. Left out: unlike the others, as steps that warm up are.",
@@ -51,6 +52,34 @@ test("steps say why they are left out", () => {
     "Step 5, 1.50 µs. Left out: the recording does not hold all of its work.",
     "Step 6, 1.50 µs. Left out: a pause or an unusual step parts it from the longest run.",
   ]);
+});
+
+test("steps that the GPU falls behind in are as long as its work, and say what the host took", () => {
+  const step = { start_ns: 0, duration_ns: 9_760_000, device_busy_ns: 14_400_000, is_outlier: false, is_cut: false, is_counted: true };
+  const behind = stepsOf(marks.slice(0, 2), [{ ...step, index: 3 }, { ...step, index: 4 }]);
+  assert.deepEqual(behind.map(lengthOf), [14_400_000, 14_400_000]);
+  assert.equal(stepText(behind[0] as Step), "Step 3, 14.4 ms of work on the GPU, 9.76 ms on the host.");
+  assert.notEqual(pacedByDevice(behind), "");
+  assert.equal(pacedByDevice(stepsOf(marks.slice(0, 2), [{ ...step, index: 3, device_busy_ns: 100 }, { ...step, index: 4 }])), "");
+  assert.equal(pacedByDevice([]), "");
+});
+
+test("what is said of savings fits how many there are", () => {
+  const words = (savings: readonly number[], tryable: number): string =>
+    savingsSentence({
+      analyze: { findings: savings.map((high_percent) => ({ saving: { high_percent } })) } as Overview["analyze"],
+      findings: savings.map((_, at) => ({ can_be_tried: at < tryable })) as Overview["findings"],
+    });
+  assert.equal(words([], 0), "");
+  assert.equal(words([0], 0), "");
+  assert.equal(words([12, 0], 1), "The saving is what the fix would buy.");
+  assert.equal(words([12, 3], 1), "Each saving is what that fix alone would buy; savings overlap.");
+  assert.equal(words([12, 3], 2), "Each saving is what that fix alone would buy; savings overlap. Tick several to see them together.");
+});
+
+test("the command of the report has the chosen steps", () => {
+  assert.equal(reportCommand("train.json.gz", undefined), "telltale analyze train.json.gz --html report.html");
+  assert.equal(reportCommand("train.json.gz", "4..5"), "telltale analyze train.json.gz --steps 4..5 --html report.html");
 });
 
 test("a choice of steps reads as --steps takes it, in whichever direction it was dragged", () => {
@@ -74,7 +103,7 @@ test("each step has an equal part of the strip, and its ends belong to the first
 });
 
 test("a step that is much longer than those that count does not set the height of all", () => {
-  const step = (duration_ns: number, state: "counted" | "outlier"): { index: number; duration_ns: number; state: "counted" | "outlier" } => ({ index: 0, duration_ns, state });
+  const step = (host_ns: number, state: "counted" | "outlier"): Step => ({ index: 0, host_ns, device_ns: 0, state });
   assert.equal(fullHeight([step(900, "outlier"), step(10, "counted"), step(12, "counted")]), 24);
   assert.equal(fullHeight([step(20, "outlier"), step(12, "counted")]), 20);
   assert.equal(fullHeight([step(900, "outlier")]), 900);

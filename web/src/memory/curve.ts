@@ -74,6 +74,14 @@ export function pointAt(times: readonly number[], time: number): number {
   return Math.max(0, low - 1);
 }
 
+/** Of rising times, the one that is nearest to another; nothing where there are none. */
+export function nearest(times: readonly number[], time: number): number | undefined {
+  const before = times[pointAt(times, time)];
+  const behind = times[pointAt(times, time) + 1];
+  if (before === undefined || behind === undefined) return before;
+  return Math.abs(time - before) <= Math.abs(behind - time) ? before : behind;
+}
+
 /** Marks of an axis of bytes up to a largest amount: multiples of a power of 2, at most `count` and 0. */
 export function byteTicks(largest: number, count: number): number[] {
   if (largest <= 0) return [0];

@@ -7,7 +7,7 @@ import { element, replace, svg } from "../element";
 import { formatBytes, formatShare, formatTime } from "../format";
 import type { Memory, StepMark } from "../protocol";
 import { axisOf } from "../timeline/ticks";
-import { type Box, bandPath, byteTicks, layerAt, linear, pointAt, stacked, stepPath } from "./curve";
+import { type Box, bandPath, byteTicks, layerAt, linear, nearest, pointAt, stacked, stepPath } from "./curve";
 
 const EDGES = { left: 72, right: 12, top: 10, bottom: 24 };
 const TICK_GAP = 110;
@@ -78,6 +78,13 @@ export class MemoryCurve {
     return [...memory.allocated_bytes, ...memory.reserved_bytes].reduce<number>((most, bytes) => Math.max(most, bytes ?? 0), 1) * 1.06;
   }
 
+  /** The nearest time to the pointer of which the curve knows the amounts: what it says and what a click chooses. */
+  private knownTimeAt(event: MouseEvent): number {
+    const times = this.memory?.time_ns ?? [];
+    const time = this.timeAt(event);
+    return nearest(times, time) ?? time;
+  }
+
   private timeAt(event: MouseEvent): number {
     const { left, width } = this.box;
     const share = (event.clientX - this.drawing.getBoundingClientRect().left - left) / width;
@@ -88,7 +95,7 @@ export class MemoryCurve {
   private move(event: PointerEvent): void {
     const { memory, box } = this;
     if (memory === undefined) return;
-    const time = this.timeAt(event);
+    const time = this.knownTimeAt(event);
     this.point(time);
     this.dragTo(event);
     const amount = linear(box.top + box.height, box.top, 0, this.highest)(event.clientY - this.drawing.getBoundingClientRect().top);
@@ -156,7 +163,7 @@ export class MemoryCurve {
     if (from === null) return;
     const to = this.timeAt(event);
     if (Math.abs(event.clientX - from) < LEAST_DRAG) {
-      this.actions.choose(to);
+      this.actions.choose(this.knownTimeAt(event));
       return;
     }
     const began = this.timeAt(new MouseEvent("click", { clientX: from }));

@@ -1,11 +1,13 @@
 /** What holds the memory: what it is for over time, what stands there at the peak or where one clicks, and the report. */
 import { Refusal, ask, isGivenUp } from "../api";
+import { csvExport } from "../csv";
 import { element, replace } from "../element";
 import { formatBytes, formatTime } from "../format";
 import { emptyNote, errorNote, loadingNote } from "../messages";
 import { pictureExports } from "../picture";
 import { type Place, numberIn } from "../place";
-import type { Memory, MemoryReport } from "../protocol";
+import type { Memory, MemoryReport, TraceShape } from "../protocol";
+import { adviceFor } from "../recorded";
 import { change, place } from "../state";
 import { choice } from "../table/choice";
 import { viewIn } from "../timeline/timeline_place";
@@ -15,16 +17,17 @@ import { viewLink } from "../view_link";
 import { type CurveRange, MemoryCurve } from "./curve_drawing";
 import { findingsPart, fragmentationPart, leaksPart, stepsPart } from "./report_parts";
 import { SegmentMap } from "./segments";
-import { moduleRows, standingTables } from "./standing";
+import { moduleRows, standingCsv, standingTables } from "./standing";
 import { ModuleTreemap } from "./treemap_drawing";
 
-const FIELDS = ["device", "at", "start", "end"];
+const FIELDS = ["device", "at", "start", "end", "steps"];
 
 class MemoryView implements Shown {
   private readonly tools = element("div", { class: "view-tools" });
   private readonly lead = element("div", { class: "memory-lead" });
   private readonly note = element("div", {}, loadingNote());
   private readonly standing = element("section", { class: "memory-standing" });
+  private shown: Memory | null = null;
   private readonly advice = element("div", { class: "memory-advice" });
   private readonly tables = element("div", { class: "living" });
   private readonly parts = element("div", { class: "living" });
@@ -59,7 +62,12 @@ class MemoryView implements Shown {
 
   exports(): Export[] {
     if (!this.curve.node.isConnected) return [];
-    return [...pictureExports(this.curve.drawing, "memory"), ...(this.map.node.hidden ? [] : pictureExports(this.map.drawing, "memory-modules", "Modules")), ...this.segments.exports()];
+    return [...pictureExports(this.curve.drawing, "memory"), ...(this.map.node.hidden ? [] : pictureExports(this.map.drawing, "memory-modules", "Modules")), ...this.segments.exports(), ...this.tableExports()];
+  }
+
+  private tableExports(): Export[] {
+    const { shown } = this;
+    return shown === null ? [] : [csvExport("Tables as CSV", "memory", () => standingCsv(shown.at))];
   }
 
   pageChanged(next: Page): void {
@@ -114,10 +122,10 @@ class MemoryView implements Shown {
     };
     try {
       const memory = await askKnown({ ...parameters, device }, signal);
-      if (memory.devices.length === 0) replace(this.note, nothing());
+      if (memory.devices.length === 0) replace(this.note, nothing(this.page.shape));
       else this.show(memory);
     } catch (error) {
-      if (!isGivenUp(error)) replace(this.note, this.page.shape.has_memory ? errorNote(error) : nothing());
+      if (!isGivenUp(error)) replace(this.note, this.page.shape.has_memory ? errorNote(error) : nothing(this.page.shape));
     }
   }
 
@@ -135,6 +143,7 @@ class MemoryView implements Shown {
 
   private show(memory: Memory): void {
     const { page } = this;
+    this.shown = memory;
     if (!this.content.isConnected) replace(this.note, this.content);
     replace(this.tools, ...this.toolsOf(memory));
     this.curve.show(memory, page.shape.steps, this.range());
@@ -156,7 +165,7 @@ class MemoryView implements Shown {
     const words = report?.devices.find(({ device }) => device === this.device);
     if (report === null || words === undefined) return;
     replace(this.lead, element("p", { class: "lead" }, words.peak), element("p", {}, words.place), element("p", { class: "soft" }, words.certainty, ...report.memory.remarks.map((remark) => ` ${remark}`)));
-    replace(this.advice, leaksPart(report), findingsPart(report));
+    replace(this.advice, leaksPart(report), findingsPart(report, this.page.server.has_source));
     const zoom = (start: number, end: number): void => this.zoom({ start, end });
     replace(this.parts, stepsPart(words, report.memory, this.page.shape.steps, zoom), fragmentationPart(words, report.memory));
     this.segments.show(words.segments, report.categories);
@@ -170,6 +179,7 @@ class MemoryView implements Shown {
     return [
       memory.devices.length > 1 && devices.node,
       place()["at"] !== undefined && element("button", { on: { click: () => change({ at: null }) } }, "Back to the peak"),
+      place()["steps"] !== undefined && element("span", { class: "soft" }, "Of the whole recording: the steps that are chosen elsewhere make no difference here."),
       this.isZoomed() && element("button", { title: "Home on the curve", on: { click: () => this.zoom(null) } }, "Show all"),
       viewLink("timeline", { start, end }, { class: "button curve-link" }, this.isZoomed() ? "This range on the timeline" : "On the timeline"),
     ];
@@ -198,14 +208,15 @@ async function askKnown(parameters: Record<string, number | null>, signal: Abort
   }
 }
 
-function nothing(): HTMLElement {
-  return emptyNote("The trace has no allocations.", "Record with profile_memory=True, or with telltale record --memory.");
+function nothing(shape: TraceShape): HTMLElement {
+  return emptyNote("The trace has no allocations.", adviceFor(shape, { torch: "Record with profile_memory=True, or with telltale record --memory.", ours: "Record with telltale record --memory." }));
 }
 
 export const memory: View = {
   id: "memory",
   title: "Memory",
   key: "8",
+  isOfAllSteps: true,
   keys: [
     { keys: "Click", does: "on the curve: see what stands there then" },
     { keys: "Drag, + −", does: "on the curve: zoom in, and out" },

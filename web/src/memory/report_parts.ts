@@ -10,7 +10,7 @@ const WIDEST_STEP = 6; // percent of the room
 
 export type ReportDevice = MemoryReport["devices"][number];
 
-export function findingsPart({ memory, findings, overlap }: MemoryReport): HTMLElement {
+export function findingsPart({ memory, findings, overlap }: MemoryReport, hasSource: boolean): HTMLElement {
   const items = memory.findings.map((finding, i) => {
     const { saving = "", where = "" } = findings[i] ?? {};
     return element(
@@ -19,7 +19,7 @@ export function findingsPart({ memory, findings, overlap }: MemoryReport): HTMLE
       element(
         "details",
         {},
-        element("summary", {}, element("h3", {}, finding.title), saving !== "" && element("span", { class: "frees" }, saving), where !== "" && place(finding.source, where)),
+        element("summary", {}, element("h3", {}, finding.title), saving !== "" && element("span", { class: "frees" }, saving), where !== "" && place(finding.source, where, hasSource)),
         element("p", {}, finding.explanation),
         element("p", {}, finding.fix.text),
         finding.fix.code !== "" && difference(finding.fix.code),

@@ -1,5 +1,6 @@
 /** What stands in memory at a time, as tables: for what, by which line, module and operator, and the largest tensors. */
 import { colorStyle } from "../colors";
+import { type CsvCell, csvText } from "../csv";
 import { type Child, element } from "../element";
 import { counted, formatBytes, formatCount, formatShare, formatTime } from "../format";
 import type { EventId, MemoryRow, MemoryStanding } from "../protocol";
@@ -99,4 +100,20 @@ export function tableOf(name: string, heads: readonly string[], rows: readonly C
 export function moduleRows(at: MemoryStanding): MemoryRow[] {
   const rest = at.placed_bytes - at.modules.reduce((sum, { bytes }) => sum + bytes, 0);
   return rest > 0 ? [...at.modules, { name: "smaller ones", bytes: rest, blocks: 0, example: null }] : at.modules;
+}
+
+/** All that is listed of what stands there, as CSV. */
+export function standingCsv(at: MemoryStanding): string {
+  const of = (list: string, rows: readonly (MemoryRow & { category?: string })[]): CsvCell[][] =>
+    rows.map(({ name, bytes, blocks, category }) => [list, name, category ?? null, bytes, blocks, null, null, null]);
+  return csvText(
+    ["list", "name", "category", "bytes", "blocks", "made_ns", "freed_ns", "last_use"],
+    [
+      ...at.categories.map(({ category, words, bytes, blocks }) => ["category", words, category, bytes, blocks, null, null, null]),
+      ...of("line", at.lines),
+      ...of("operator", at.operators),
+      ...of("module", at.modules),
+      ...at.tensors.map(({ maker, category, bytes, made_ns, freed_ns, last_use }) => ["tensor", maker, category, bytes, null, made_ns, freed_ns, last_use]),
+    ],
+  );
 }

@@ -7,6 +7,7 @@ import { evidenceFields } from "./evidence";
 
 export interface CardActions {
   traceNs: number;
+  hasSource: boolean;
   isOpen: boolean;
   isTicked: boolean;
   opened: (isOpen: boolean) => void;
@@ -23,7 +24,7 @@ export function findingCard(number: number, finding: Finding, extra: FindingExtr
       "summary",
       {},
       element("h3", {}, finding.title),
-      extra.where !== "" && place(finding.source, extra.where),
+      extra.where !== "" && place(finding.source, extra.where, actions.hasSource),
     ),
     element("p", {}, finding.explanation),
     extra.also !== "" && element("p", {}, extra.also),
@@ -36,9 +37,15 @@ export function findingCard(number: number, finding: Finding, extra: FindingExtr
   return element("li", {}, element("span", { class: "number" }, number + 1), details, saving(number, finding, extra, actions));
 }
 
-/** The line, which leads to what else it costs. */
-export function place(source: SourceLine | null, where: string): HTMLElement {
-  const link = source === null ? where : viewLink("lines", { filter: `${source.file}:${source.line}` }, { title: "Show the line among all lines" }, where);
+/** The line, which leads to its file where that may be read, else to what it costs. */
+export function place(source: SourceLine | null, where: string, hasSource: boolean): HTMLElement {
+  const line = source === null ? "" : `${source.file}:${source.line}`;
+  const link =
+    source === null
+      ? where
+      : hasSource
+        ? viewLink("source", { line, file: null }, { title: "Show the line in its file" }, where)
+        : viewLink("lines", { filter: line }, { title: "Show the line among all lines" }, where);
   return element("span", { class: "where" }, element("code", {}, link));
 }
 

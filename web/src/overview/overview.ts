@@ -8,6 +8,7 @@ import { change, place } from "../state";
 import type { Page, Shown, View } from "../view";
 import { breakdownBar, breakdownLists } from "./breakdown";
 import { numbersIn, toggled } from "./evidence";
+import { reportCommand, savingsSentence } from "./overview_words";
 import { findingCard } from "./finding_card";
 import { fixesLine } from "./fixes_line";
 import { latencyTable, threadTable } from "./repeats";
@@ -34,6 +35,7 @@ function show(room: HTMLElement, firstPage: Page): Shown {
       if (extra === undefined) return null;
       return findingCard(number, finding, extra, {
         traceNs: page.shape.duration_ns,
+        hasSource: page.server.has_source,
         isOpen: opened().includes(number),
         isTicked: ticked().includes(number),
         opened(isOpen) {
@@ -63,11 +65,9 @@ function show(room: HTMLElement, firstPage: Page): Shown {
 
   const helps = (answer: Overview): HTMLElement | null => {
     if (answer.findings.length === 0 && answer.nothing_found === "") return null;
-    const canTry = answer.findings.some(({ can_be_tried }) => can_be_tried);
-    const caption = `Each saving is what that fix alone would buy; savings overlap.${canTry ? " Tick several to see them together." : ""}`;
     return section(
       "What would help",
-      answer.findings.length > 0 && caption,
+      savingsSentence(answer) || false,
       cards(answer),
       answer.nothing_found !== "" && element("p", {}, answer.nothing_found),
     );
@@ -105,7 +105,7 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   load();
   void loadStrip();
   return {
-    savedOtherwise: { sentence: "The overview as one file, to keep or to send:", command: `telltale analyze ${page.server.file} --html report.html` },
+    savedOtherwise: () => ({ sentence: "The overview as one file, to keep or to send:", command: reportCommand(page.server.file, place()["steps"]) }),
     placeChanged(now, before) {
       if (now["steps"] !== before["steps"]) load();
       else if (now["fixes"] !== before["fixes"]) {

@@ -4,7 +4,8 @@ import type { Analyze, StepMark } from "../protocol";
 
 export interface Step {
   index: number;
-  duration_ns: number;
+  host_ns: number; // until the host begins the next one
+  device_ns: number; // of work on the GPU; 0 where none is known
   state: "counted" | "left out" | "outlier" | "cut" | "warming up";
 }
 
@@ -23,8 +24,20 @@ export function stepsOf(marks: readonly StepMark[], diagnosed: Analyze["steps"] 
   return marks.map((mark) => {
     const step = known.get(mark.index);
     const state = step === undefined ? (mark.index < first ? "warming up" : "counted") : step.is_cut ? "cut" : step.is_outlier ? "outlier" : step.is_counted ? "counted" : "left out";
-    return { index: mark.index, duration_ns: step?.duration_ns ?? mark.duration_ns, state };
+    return { index: mark.index, host_ns: step?.duration_ns ?? mark.duration_ns, device_ns: step?.device_busy_ns ?? 0, state };
   });
+}
+
+/** As the headline counts it: a GPU that has more to do than the host sets the pace. */
+export function lengthOf({ host_ns, device_ns }: Step): number {
+  return Math.max(host_ns, device_ns);
+}
+
+/** What to know of steps whose time on the host is shorter than the step of the headline; else empty. */
+export function pacedByDevice(steps: readonly Step[]): string {
+  const counted = steps.filter(({ state }) => state === "counted");
+  const isPaced = counted.length > 0 && counted.every(({ host_ns, device_ns }) => device_ns > host_ns);
+  return isPaced ? "The GPU sets the pace: it works longer on a step than the host takes to launch it." : "";
 }
 
 const REASONS: Record<Step["state"], string> = {
@@ -36,7 +49,9 @@ const REASONS: Record<Step["state"], string> = {
 };
 
 export function stepText(step: Step): string {
-  return `Step ${step.index}, ${formatTime(step.duration_ns)}. ${REASONS[step.state]}`.trim();
+  const { host_ns, device_ns } = step;
+  const length = device_ns > host_ns ? `${formatTime(device_ns)} of work on the GPU, ${formatTime(host_ns)} on the host` : formatTime(host_ns);
+  return `Step ${step.index}, ${length}. ${REASONS[step.state]}`.trim();
 }
 
 /** What `steps` in the hash says of a choice: "5" or "3..7". */
@@ -61,12 +76,12 @@ const MOST_ABOVE = 2;
  * seconds would leave nothing to see of the others.
  */
 export function fullHeight(steps: readonly Step[]): number {
-  const longest = (of: readonly Step[]): number => of.reduce((most, step) => Math.max(most, step.duration_ns), 0);
+  const longest = (of: readonly Step[]): number => of.reduce((most, step) => Math.max(most, lengthOf(step)), 0);
   const counted = longest(steps.filter((step) => step.state === "counted"));
   return Math.max(1, counted > 0 ? Math.min(longest(steps), MOST_ABOVE * counted) : longest(steps));
 }
 
-/** Which step stands at a share of the strip's width, from 0 to 1. */
+/** Which step stands at a share of the bars' width, from 0 to 1; outside of them, the nearest. */
 export function stepAt(share: number, count: number): number {
   return Math.max(0, Math.min(count - 1, Math.floor(share * count)));
 }

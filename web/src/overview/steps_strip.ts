@@ -5,7 +5,7 @@
 import { themeColor } from "../colors";
 import { element } from "../element";
 import { onTheme } from "../theme";
-import { type Choice, type Step, choiceText, fullHeight, isChosen, stepAt, stepText } from "./steps";
+import { type Choice, type Step, choiceText, fullHeight, isChosen, lengthOf, pacedByDevice, stepAt, stepText } from "./steps";
 
 const HEIGHT = 52;
 const WIDEST_BAR = 32;
@@ -34,7 +34,7 @@ export function stepsStrip(choose: (steps: string) => void): StepsStrip {
   const describe = (): void => {
     const step = marked === undefined ? undefined : steps[marked.last];
     const isOne = marked?.first === marked?.last;
-    if (marked === undefined || step === undefined) note.textContent = "Click or drag to look at some of the steps only.";
+    if (marked === undefined || step === undefined) note.textContent = `Click or drag to look at some of the steps only. ${pacedByDevice(steps)}`.trim();
     else note.textContent = isOne ? stepText(step) : `Steps ${choiceText(steps, marked).replace("..", " to ")}`;
   };
   const mark = (next: Choice | undefined): void => {
@@ -42,23 +42,27 @@ export function stepsStrip(choose: (steps: string) => void): StepsStrip {
     describe();
     draw();
   };
-  const positionOf = (event: PointerEvent): number => {
+  const shareAt = (event: PointerEvent): number => {
     const { left, width } = canvas.getBoundingClientRect();
-    return stepAt((event.clientX - left) / (pitchOf(width, steps.length) * steps.length), steps.length);
+    return (event.clientX - left) / (pitchOf(width, steps.length) * steps.length);
   };
 
   canvas.addEventListener("pointerdown", (event) => {
+    if (shareAt(event) > 1) return;
     canvas.setPointerCapture(event.pointerId);
     isDragging = true;
-    mark({ first: positionOf(event), last: positionOf(event) });
+    const at = stepAt(shareAt(event), steps.length);
+    mark({ first: at, last: at });
   });
   canvas.addEventListener("pointermove", (event) => {
-    const at = positionOf(event);
-    mark({ first: isDragging && marked !== undefined ? marked.first : at, last: at });
+    const share = shareAt(event);
+    const at = stepAt(share, steps.length);
+    if (isDragging && marked !== undefined) mark({ first: marked.first, last: at });
+    else mark(share > 1 ? undefined : { first: at, last: at });
   });
   canvas.addEventListener("pointerup", () => {
+    if (isDragging && marked !== undefined) choose(choiceText(steps, marked));
     isDragging = false;
-    if (marked !== undefined) choose(choiceText(steps, marked));
   });
   canvas.addEventListener("pointerleave", () => {
     if (!isDragging) mark(undefined);
@@ -114,8 +118,8 @@ function drawStrip(canvas: HTMLCanvasElement, steps: readonly Step[], chosen: st
   const gap = pitch > 4 ? 1 : 0;
   const [low, high] = marked === undefined ? [1, 0] : [Math.min(marked.first, marked.last), Math.max(marked.first, marked.last)];
   steps.forEach((step, at) => {
-    const isCutOff = step.duration_ns > full;
-    const height = isCutOff ? HEIGHT : Math.max(step.duration_ns / full, LEAST_BAR_SHARE) * (HEIGHT - 2);
+    const isCutOff = lengthOf(step) > full;
+    const height = isCutOff ? HEIGHT : Math.max(lengthOf(step) / full, LEAST_BAR_SHARE) * (HEIGHT - 2);
     const isIn = chosen === "" ? step.state === "counted" : isChosen(step.index, chosen);
     const isMarked = at >= low && at <= high;
     const fill = isIn ? "--mark" : step.state === "outlier" || step.state === "cut" ? "--unusual" : "--soft";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 export const PATIENCE_MS = Number(process.env["PATIENCE_MS"] ?? 60_000); // that a loaded machine may take for anything
-const ROOT = process.env["TELLTALE_ROOT"] ?? "..";
+export const ROOT = process.env["TELLTALE_ROOT"] ?? "..";
 export const TELLTALE = process.env["TELLTALE"] ?? join(ROOT, "build/bin/telltale");
 
 export const MLP = join(ROOT, "examples/traces/mlp_sync.json.gz");

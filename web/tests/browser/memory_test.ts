@@ -239,3 +239,45 @@ test("what leaks has its line and rate, and a step unlike the others stands out 
     folder.remove();
   }
 });
+
+test("the pointer says what a click there says, and the curve stays where it is when the report arrives", async () => {
+  const server = await Server.start(CHAIN);
+  try {
+    const page = await openPage(server, "", {});
+    await page.locator("h1").waitFor();
+    await page.evaluate(() => {
+      const tops: number[] = [];
+      Object.assign(window, { tops });
+      const look = (): void => {
+        const top = document.querySelector(".memory-curve")?.getBoundingClientRect().top;
+        if (top !== undefined && tops.at(-1) !== top) tops.push(top);
+        requestAnimationFrame(look);
+      };
+      look();
+      location.hash = "#view=memory";
+    });
+    await page.locator(".memory-advice h2").last().waitFor();
+    assert.equal((await page.evaluate(() => (window as unknown as { tops: number[] }).tops)).length, 1);
+    const curve = page.locator(".memory-curve");
+    const readout = page.locator(".curve .readout");
+    for (const x of [150, 190, 240, 333, 512, 700, 901]) {
+      await curve.hover({ position: { x, y: 100 } });
+      const pointed = await readout.innerText();
+      await curve.click({ position: { x, y: 100 } });
+      const [, time = "", bytes = ""] = /^At (.*): (.*) allocated/.exec(pointed) ?? [];
+      await page.locator(".memory-standing .caption").getByText(`${bytes} allocated at ${time}.`, { exact: true }).waitFor();
+    }
+  } finally {
+    await closePages();
+    await server.end();
+  }
+});
+
+test("memory is of all steps, and says so where some are chosen", async () => {
+  await withMemory(CHAIN, "&steps=4", async (page) => {
+    await page.getByText("Of the whole recording").waitFor();
+    assert.equal(await page.locator(".chip").count(), 0);
+    await page.keyboard.press("3");
+    await page.locator(".chip").getByText("Step 4").waitFor();
+  });
+});

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { formatPercent, formatTime } from "../../src/format.js";
 import { closePages, drawnTimeline, openPage, openTab, withChromium } from "./chromium.js";
-import { MLP, RESNET, Server, answer, telltale } from "./command.js";
+import { CHAIN, MLP, RESNET, Server, answer, telltale } from "./command.js";
 
 interface Diagnosis {
   step: { mean_ns: number; unobserved_ns: number };
@@ -115,4 +115,53 @@ test("two traces in two tabs are two pages", async () => {
     await closePages();
     await other.end();
   }
+});
+
+test("steps that the GPU falls behind in are not said to be as short as the host's", async () => {
+  const chain = await Server.start(CHAIN);
+  try {
+    const page = await openPage(chain);
+    await page.getByText("The GPU sets the pace").waitFor();
+    await page.locator("canvas.strip").hover({ position: { x: 10, y: 40 } });
+    await page.locator(".steps-strip .caption").getByText(/Step 3, 14\.4 ms of work on the GPU, 9\.76 ms on the host/).waitFor();
+  } finally {
+    await closePages();
+    await chain.end();
+  }
+});
+
+test("a click beside the bars of the strip chooses nothing", async () => {
+  const page = await openPage(server);
+  const strip = page.locator("canvas.strip");
+  await strip.waitFor();
+  const width = (await strip.boundingBox())?.width ?? 0;
+  const bars = 32 * said.steps.length;
+  assert(bars + 20 < width, "there is room beside the bars");
+  await strip.click({ position: { x: width - 5, y: 30 } });
+  assert.equal(await page.locator(".chip").count(), 0);
+  await strip.click({ position: { x: 5, y: 30 } });
+  await page.locator(".chip").waitFor();
+  await page.locator("details.save summary").click();
+  await page.locator(".otherwise code").getByText(/--steps \d+ --html report\.html/).waitFor();
+});
+
+test("the back button leads to where one had scrolled", async () => {
+  const page = await openPage(server, "", { viewport: { width: 1280, height: 500 } });
+  await page.locator("h1").waitFor();
+  await page.locator("main").evaluate((node) => { node.scrollTop = 166; });
+  await page.keyboard.press("3");
+  await page.locator("table.rows tbody th").first().waitFor();
+  await page.goBack();
+  await page.locator("h1").waitFor();
+  await page.waitForFunction(() => document.querySelector("main")?.scrollTop === 166);
+  await page.keyboard.press("3");
+  await page.locator("nav a", { hasText: "Overview" }).click();
+  await page.locator("h1").waitFor();
+  assert.equal(await page.locator("main").evaluate((node) => node.scrollTop), 0);
+});
+
+test("the code of a fix is not cut", async () => {
+  const page = await openPage(server);
+  await page.locator(".about pre").first().waitFor();
+  for (const code of await page.locator(".about pre").all()) assert(await code.evaluate((node) => node.scrollWidth <= node.clientWidth));
 });
