@@ -34,7 +34,7 @@ function viewNamed(id: string): View | undefined {
   return VIEWS.find((view) => view.id === id) ?? VIEWS.find((view) => view.id === FIRST_VIEW);
 }
 
-function showView(): void {
+function showView(isReturn = false): void {
   if (page === undefined) return;
   shown?.close();
   shownView = viewNamed(viewOf(place()));
@@ -43,7 +43,7 @@ function showView(): void {
   room.className = shownView.fills === true ? "fills" : "scrolls";
   room.setAttribute("aria-label", shownView.title);
   shown = shownView.show(room, page);
-  scroll.arrive(placeToHash(place()));
+  scroll.arrive(placeToHash(place()), isReturn);
 }
 
 function leaveView(content: HTMLElement): void {
@@ -124,14 +124,14 @@ function skip(event: Event): void {
 }
 
 document.addEventListener("keydown", keyDown);
-onPlace((now, before) => {
+onPlace((now, before, isByBrowser) => {
   head.placeChanged();
   void evidence.update(page);
   if (now["steps"] !== before["steps"]) void showVerdict();
   if (viewOf(now) === viewOf(before) && shown !== undefined) shown.placeChanged(now, before);
   else {
     scroll.leave(placeToHash(before));
-    showView();
+    showView(isByBrowser);
   }
 });
 head.placeChanged();

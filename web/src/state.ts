@@ -7,7 +7,7 @@ import { type Change, type Place, changedPlace, parsePlace, placeInView, placeTo
 
 export const FIRST_VIEW = "overview";
 
-type Listener = (now: Place, before: Place) => void;
+type Listener = (now: Place, before: Place, isByBrowser: boolean) => void; // by its back button, or its address
 
 const listeners = new Set<Listener>();
 const asLeft = new Map<string, Place>();
@@ -17,12 +17,12 @@ function withView(place: Place): Place {
   return place["view"] === undefined ? { ...place, view: FIRST_VIEW } : place;
 }
 
-function become(next: Place): void {
+function become(next: Place, isByBrowser: boolean): void {
   const before = current;
   if (placeToHash(next) === placeToHash(before)) return;
   asLeft.set(viewOf(before), before);
   current = next;
-  for (const listener of [...listeners]) listener(next, before);
+  for (const listener of [...listeners]) listener(next, before, isByBrowser);
 }
 
 export function viewOf(place: Place): string {
@@ -51,7 +51,7 @@ function arrive(next: Place, history: "push" | "replace"): void {
   if (hash === location.hash) return;
   if (history === "push") window.history.pushState(null, "", hash);
   else window.history.replaceState(null, "", hash);
-  become(next);
+  become(next, false);
 }
 
 /** A link that `visit` would lead to, for what can be opened in a tab of its own. */
@@ -66,7 +66,7 @@ export function onPlace(listener: Listener): () => void {
 }
 
 const readHash = (): void => {
-  become(withView(parsePlace(location.hash)));
+  become(withView(parsePlace(location.hash)), true);
 };
 window.addEventListener("popstate", readHash);
 window.addEventListener("hashchange", readHash);
