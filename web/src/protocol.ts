@@ -279,6 +279,9 @@ export interface Column {
  */
 export interface Table {
   columns: Column[];
+  sort: string; // the column that it is sorted by
+  order: "falling" | "rising";
+  mean_of: number; // over so many steps the numbers are a step's mean; 0 where they are sums
   total: number; // rows that pass the filter
   all: number; // without the filter
   offset: number;
@@ -396,16 +399,17 @@ export interface Roofline {
     name: string;
     full_name: string;
     work: string;
-    precision: string;
+    precision: string | null;
     color: number;
     device_ns: Nanoseconds; // a step
     calls: number;
-    flops_per_second: number;
-    flops_per_byte: number;
+    bytes_per_second: number;
+    flops_per_second: number | null; // null: only the bytes are known
+    flops_per_byte: number | null;
     roofline_percent: number | null;
     example: EventId;
   }[];
-  left_out_ns: Nanoseconds; // a step, of kernels whose work is not known
+  left_out_ns: Nanoseconds; // a step, of kernels whose bytes are not known
 }
 
 /** api/source: which files there are, and api/source?file=ID: one of them. Times are a step's, of the chosen steps. */
@@ -417,4 +421,5 @@ export interface SourceText {
   file: string;
   problem: string | null; // why there is no text, and what to do
   lines: { line: number; text: string | null; host_ns: Nanoseconds; device_ns: Nanoseconds; calls: number; example: EventId | null }[]; // all, or those with time where there is no text
+  mean_of: number; // over so many steps the numbers are a step's mean
 }

@@ -46,3 +46,23 @@ test("a chain of a million modules is walked without recursion", () => {
   const tree = new ModuleTree(deep, "device");
   assert.equal(tree.rows(tree.all()).length, 1_000_000);
 });
+
+test("siblings are sorted by any column, and the tree keeps its shape", () => {
+  const sorted = (by: "name" | "forward" | "calls", isRising: boolean): string[] => {
+    const tree = new ModuleTree(modules, "device", by, isRising);
+    return names(tree, tree.all());
+  };
+  assert.deepEqual(sorted("name", true), ["loss", "net", "  a", "    a1", "  b"]);
+  assert.deepEqual(sorted("name", false), ["net", "  b", "  a", "    a1", "loss"]);
+  assert.deepEqual(sorted("forward", true), ["loss", "net", "  a", "    a1", "  b"]);
+  assert.deepEqual(sorted("calls", false), ["net", "  a", "    a1", "  b", "loss"]);
+});
+
+test("a filter shows modules with those around them", () => {
+  const tree = new ModuleTree(modules, "device");
+  const { found, visible } = tree.matching("A1");
+  assert.equal(found, 1);
+  assert.deepEqual(tree.rows(visible, visible).map(({ module }) => modules[module]?.name), ["net", "a", "a1"]);
+  assert.deepEqual(tree.rows(new Set(), visible).map(({ module, hasChildren }) => [modules[module]?.name, hasChildren]), [["net", true]]);
+  assert.equal(tree.matching("nothing").visible.size, 0);
+});

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bandPath, byteTicks, layerAt, linear, pointAt, stacked, stepPath } from "../src/memory/curve";
-import { ceiling, dotRadius, logScale, powersAround, powersOfTen, sharedPeaks } from "../src/roofline/log_scales";
+import { bandPath, byteTicks, layerAt, linear, nearest, pointAt, stacked, stepPath } from "../src/memory/curve";
+import { ceiling, dotRadius, logScale, placesOfHollow, powersAround, powersOfTen, rangesOf, sharedPeaks } from "../src/roofline/log_scales";
+import type { Roofline } from "../src/protocol";
 import { dearestLine, fileGroups } from "../src/source/files";
 
 const same = (value: number): number => value;
@@ -81,4 +82,24 @@ test("a file is shown from its dearest line", () => {
 test("precisions that are equally fast share a ceiling", () => {
   const peaks = [{ precision: "fp64", flops_per_second: 67e12 }, { precision: "fp32", flops_per_second: 67e12 }, { precision: "tf32", flops_per_second: 495e12 }];
   assert.deepEqual(sharedPeaks(peaks), [{ precision: "fp64, fp32", flops_per_second: 67e12 }, { precision: "tf32", flops_per_second: 495e12 }]);
+});
+
+test("dots and names of ceilings have room within the frame", () => {
+  const kernel = { flops_per_byte: 995, flops_per_second: 9.9e14 };
+  const peaks = [{ precision: "fp16", flops_per_second: 9.89e14 }];
+  const { x, y } = rangesOf({ kernels: [kernel], peaks, bytes_per_second: 4.8e12 } as unknown as Roofline);
+  assert(x.high >= 10 * kernel.flops_per_byte, String(x.high));
+  assert(y.high >= 10 * 9.9e14 / 2, String(y.high));
+});
+
+test("kernels without known operations stand side by side left of the lowest corner", () => {
+  const places = placesOfHollow(3, { low: 0.1, high: 1000 }, 90);
+  assert.equal(places.length, 3);
+  assert(places.every((place, at) => place > 0.1 && place <= 30.0001 && (at === 0 || place < (places[at - 1] ?? 0))), String(places));
+  assert.deepEqual(placesOfHollow(0, { low: 1, high: 100 }, 10), []);
+});
+
+test("the nearest known time is that before or behind", () => {
+  assert.deepEqual([4, 6, 25, 15].map((time) => nearest([0, 10, 20], time)), [0, 10, 20, 10]);
+  assert.equal(nearest([], 3), undefined);
 });

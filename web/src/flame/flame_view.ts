@@ -6,6 +6,8 @@ import { emptyNote, errorNote, loadingNote } from "../messages";
 import { type Easel, type Painting, fitIn, paintedExports } from "../painted_picture";
 import { type Place, numberIn } from "../place";
 import type { Flame } from "../protocol";
+import { adviceFor } from "../recorded";
+import { spanWords } from "../span_words";
 import { change, place } from "../state";
 import { type Choice, choice } from "../table/choice";
 import { lookAt } from "../timeline/look";
@@ -82,11 +84,10 @@ class FlameView implements Shown {
       { class: "flame-tools", role: "toolbar", "aria-label": "Flame graph" },
       ...this.choices.map((each) => each.choice.node),
       this.input,
-      this.found,
       element("span", { class: "space" }),
       reset,
     );
-    this.node = element("div", { class: "flame" }, tools, this.about, this.body);
+    this.node = element("div", { class: "flame" }, tools, element("div", { class: "flame-line" }, this.about, this.found), this.body);
     room.append(this.node);
     this.look = lookAt(this.node, page.shape.colors);
     this.fit = fitIn(flameFont(this.look));
@@ -253,12 +254,19 @@ class FlameView implements Shown {
     const { flame: all } = tree;
     if (node === null) {
       const left = all.left_out === 0 ? "" : `, ${counted(all.left_out, "call")} too small to be shown`;
-      return [element("b", {}, "Everything"), element("span", { class: "soft" }, `${this.amount(all.total)}${left}`)];
+      return [element("b", {}, "Everything"), element("span", { class: "soft" }, `${this.amount(all.total)}${left}. ${this.span()}`)];
     }
     const example = all.example[node] ?? null;
     const show = element("button", { title: "t", on: { click: () => this.openExample() } }, "Show on timeline");
     const name = element("b", { class: "word", title: nameOf(tree, node) }, nameOf(tree, node));
     return [name, element("span", { class: "soft" }, this.shares(node)), ...(example === null ? [] : [show])];
+  }
+
+  private span(): string {
+    if (this.chosenIn(place(), "weight") === "peak") return "At the peak of the whole recording.";
+    const { steps } = place();
+    const hasSteps = this.page.shape.steps.length > 0;
+    return hasSteps && steps === undefined ? "Totals over the steps that the overview is about." : spanWords(0, steps, hasSteps);
   }
 
   private shares(node: number): string {
@@ -328,13 +336,13 @@ class FlameView implements Shown {
 /** Why there is no flame graph, and what to record for one. */
 function nothingFor(now: Place, { shape }: Page): string[] {
   const weight = now["weight"] ?? "host";
-  if (weight === "memory" || weight === "peak") return ["The trace has no allocations. Record them with profile_memory=True."];
+  if (weight === "memory" || weight === "peak") return ["The trace has no allocations.", adviceFor(shape, { torch: "Record them with profile_memory=True.", ours: "Record them with telltale record --memory." })];
   if (weight === "device" && shape.devices.length === 0) {
-    return ["The trace has no device work: it was recorded without a GPU, or without ProfilerActivity.CUDA."];
+    return ["The trace has no device work.", adviceFor(shape, { torch: "It was recorded without a GPU, or without ProfilerActivity.CUDA.", ours: "It was recorded without a GPU." })];
   }
   if (now["by"] === "module" && !shape.has_modules) {
-    return ["The trace does not say which module calls what. Record it with with_stack=True or with_modules=True."];
+    return ["The trace does not say which module calls what.", adviceFor(shape, { torch: "Record it with with_stack=True or with_modules=True.", ours: "Modules come from PyTorch programs under telltale record." })];
   }
-  if (!shape.has_stacks) return ["The trace has no stacks. Record it with with_stack=True."];
+  if (!shape.has_stacks) return ["The trace has no stacks.", adviceFor(shape, { torch: "Record it with with_stack=True.", ours: "Stacks come from Python programs under telltale record." })];
   return ["Nothing of this is inside the chosen steps."];
 }

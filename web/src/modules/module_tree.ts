@@ -3,6 +3,9 @@ import type { ModuleTime } from "../protocol";
 
 export type Weight = "device" | "host";
 
+/** What siblings are sorted by: a name, or an amount. */
+export type ModuleOrder = "name" | "cost" | "forward" | "backward" | "self" | "calls";
+
 export interface TreeRow {
   module: number; // its place in the list
   depth: number;
@@ -13,13 +16,24 @@ export interface TreeRow {
 export class ModuleTree {
   private readonly children = new Map<number | null, number[]>();
 
-  constructor(readonly modules: readonly ModuleTime[], readonly weight: Weight) {
+  constructor(readonly modules: readonly ModuleTime[], readonly weight: Weight, by: ModuleOrder = "cost", isRising = false) {
     modules.forEach(({ parent }, at) => {
       const siblings = this.children.get(parent);
       if (siblings === undefined) this.children.set(parent, [at]);
       else siblings.push(at);
     });
-    for (const siblings of this.children.values()) siblings.sort((a, b) => this.cost(b) - this.cost(a) || a - b);
+    const compare = by === "name" ? (a: number, b: number): number => this.name(a).localeCompare(this.name(b)) : (a: number, b: number): number => this.amount(a, by) - this.amount(b, by);
+    for (const siblings of this.children.values()) siblings.sort((a, b) => (isRising ? compare(a, b) : compare(b, a)) || a - b);
+  }
+
+  private name(at: number): string {
+    return this.modules[at]?.name ?? "";
+  }
+
+  private amount(at: number, by: Exclude<ModuleOrder, "name">): number {
+    if (by === "self") return this.modules[at]?.self_device_ns ?? 0;
+    if (by === "calls") return this.modules[at]?.calls ?? 0;
+    return by === "cost" ? this.cost(at) : this.times(at)[by];
   }
 
   cost(at: number): number {
@@ -35,7 +49,6 @@ export class ModuleTree {
       : { forward: module.forward_cpu_ns, backward: module.backward_cpu_ns };
   }
 
-  /** The dearest modules come first among their siblings. */
   childrenOf(at: number | null): readonly number[] {
     return this.children.get(at) ?? [];
   }
@@ -51,13 +64,27 @@ export class ModuleTree {
     return open;
   }
 
-  /** The rows to see, without recursion: models nest as deep as they like. */
-  rows(open: ReadonlySet<number>): TreeRow[] {
+  /** Modules whose name has the text, whatever its case, or whose path ends in it, and all around them. */
+  matching(text: string): { found: number; visible: Set<number> } {
+    const wanted = text.toLowerCase();
+    const visible = new Set<number>();
+    let found = 0;
+    this.modules.forEach(({ name, path }, at) => {
+      if (!name.toLowerCase().includes(wanted) && !path.toLowerCase().endsWith(wanted)) return;
+      ++found;
+      for (let around: number | null = at; around !== null && !visible.has(around); around = this.modules[around]?.parent ?? null) visible.add(around);
+    });
+    return { found, visible };
+  }
+
+  /** The rows to see, of all modules or some, without recursion: models nest as deep as they like. */
+  rows(open: ReadonlySet<number>, visible?: ReadonlySet<number>): TreeRow[] {
     const rows: TreeRow[] = [];
-    const left = this.childrenOf(null).map((module) => ({ module, depth: 0 })).reverse();
+    const seen = (modules: readonly number[]): readonly number[] => (visible === undefined ? modules : modules.filter((module) => visible.has(module)));
+    const left = seen(this.childrenOf(null)).map((module) => ({ module, depth: 0 })).reverse();
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
       const { module, depth } = next;
-      const children = this.childrenOf(module);
+      const children = seen(this.childrenOf(module));
       const isOpen = open.has(module);
       rows.push({ module, depth, isOpen, hasChildren: children.length > 0 });
       if (isOpen) for (const child of [...children].reverse()) left.push({ module: child, depth: depth + 1 });

@@ -1,26 +1,50 @@
 /** The module tree: what each costs forward and backward, with all that it calls. */
 import { ask, askFile, isGivenUp } from "../api";
 import { element, replace } from "../element";
-import { formatCount, formatTime } from "../format";
+import { counted, formatCount, formatNumber, formatTime } from "../format";
 import { emptyNote, errorNote, loadingNote } from "../messages";
-import type { ModuleTime, Overview, Table } from "../protocol";
+import type { ModuleTime, Overview, Table, TraceShape } from "../protocol";
+import { adviceFor } from "../recorded";
+import { spanWords } from "../span_words";
 import { change, place } from "../state";
 import { choice } from "../table/choice";
 import { VirtualRows } from "../table/virtual_rows";
 import { showOnTimeline } from "../to_timeline";
 import type { Page, Shown, View } from "../view";
-import { ModuleTree, type TreeRow, type Weight } from "./module_tree";
+import { type ModuleOrder, ModuleTree, type TreeRow, type Weight } from "./module_tree";
 
 const WEIGHTS = [
   { id: "device", title: "GPU time" },
   { id: "host", title: "host time" },
 ];
 const SEARCHED_ROWS = 10; // those inside it have longer paths, and come later
-const COLUMNS = ["Module", "Forward ■ and backward ■", "Forward", "Backward", "Own GPU", "Calls"];
+const COLUMNS: readonly { by: ModuleOrder; title: string }[] = [
+  { by: "name", title: "Module" },
+  { by: "cost", title: "Forward ■ and backward ■" },
+  { by: "forward", title: "Forward" },
+  { by: "backward", title: "Backward" },
+  { by: "self", title: "Own GPU" },
+  { by: "calls", title: "Calls" },
+];
+const FIELDS = ["steps", "weight", "sort", "order", "filter"];
+const FILTER_WAIT_MS = 200;
 const WIDTHS = ["", "28%", "11ch", "11ch", "11ch", "10ch"];
 
 function weightNow(): Weight {
   return place()["weight"] === "host" ? "host" : "device";
+}
+
+/** Names rise at first, amounts fall. */
+function sortingNow(): { by: ModuleOrder; isRising: boolean } {
+  const { by } = COLUMNS.find((column) => column.by === place()["sort"]) ?? { by: "cost" };
+  const order = place()["order"] ?? (by === "name" ? "rising" : "falling");
+  return { by, isRising: order === "rising" };
+}
+
+function sortBy(by: ModuleOrder): void {
+  const now = sortingNow();
+  const isRising = now.by === by ? !now.isRising : by === "name";
+  change({ sort: by, order: isRising ? "rising" : "falling" }, "replace");
 }
 
 function show(room: HTMLElement, firstPage: Page): Shown {
@@ -30,14 +54,16 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   let tree = new ModuleTree([], "device");
   let open = new Set<number>();
   let rows: TreeRow[] = [];
+  let visible: ReadonlySet<number> | undefined; // those that pass the filter, where there is one
+  let steps = 1; // that the numbers are a mean of
 
   const table = new VirtualRows("Modules. Arrows move, left and right close and open, Enter shows the calls on the timeline.", "treegrid", {
     columns: () => COLUMNS.length,
-    row: (at, properties) => treeRow(tree, rows[at], properties, { toggle: () => toggle(at), follow: () => void follow(at) }),
+    row: (at, properties) => treeRow(tree, steps, rows[at], properties, { toggle: () => toggle(at), follow: () => void follow(at) }),
     key: (key, marked) => pressed(key, marked),
   });
   const redraw = (): void => {
-    rows = tree.rows(open);
+    rows = tree.rows(open, visible);
     table.setTotal(rows.length);
   };
   const toggle = (at: number): void => {
@@ -66,22 +92,47 @@ function show(room: HTMLElement, firstPage: Page): Shown {
     open = all ? tree.all() : new Set();
     redraw();
   };
+  const filter = element("input", { type: "search", class: "filter", placeholder: "Filter by name", "aria-label": "Filter", value: place()["filter"] ?? "" });
+  const count = element("span", { class: "soft count", role: "status" });
+  const span = element("span", { class: "soft span-words" });
+  let timer: number | undefined;
+  filter.addEventListener("input", () => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(() => change({ filter: filter.value }, "replace"), FILTER_WAIT_MS);
+  });
+  filter.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" || event.key === "ArrowDown" || event.key === "Enter") table.node.focus();
+  });
+  const applyFilter = (): void => {
+    const text = place()["filter"] ?? "";
+    const match = text === "" ? null : tree.matching(text);
+    visible = match?.visible;
+    if (match !== null) open = new Set(match.visible);
+    count.textContent = match === null ? counted(tree.modules.length, "module") : `${formatCount(match.found)} of ${counted(tree.modules.length, "module")}`;
+  };
   const tools = element(
     "div",
     { class: "view-tools" },
+    filter,
     weights.node,
     element("button", { on: { click: () => openAll(true) } }, "Open all"),
     element("button", { on: { click: () => openAll(false) } }, "Close all"),
-    element("span", { class: "soft" }, "Times of a step, including what is called inside."),
+    span,
+    count,
   );
   const load = async (keepsOpen: boolean): Promise<void> => {
     asked.abort();
     asked = new AbortController();
     try {
       const { analyze } = await ask<Overview>("api/overview", { steps: place()["steps"] }, asked.signal);
-      tree = new ModuleTree(analyze.modules, weightNow());
+      const { by, isRising } = sortingNow();
+      tree = new ModuleTree(analyze.modules, weightNow(), by, isRising);
+      steps = Math.max(1, analyze.step.count);
       if (!keepsOpen) open = tree.openAtFirst();
-      replace(note, analyze.modules.length === 0 && nothing());
+      applyFilter();
+      replace(table.head, element("tr", { "aria-rowindex": 1 }, ...COLUMNS.map(headerCell)));
+      span.textContent = `${spanWords(steps, place()["steps"], page.shape.steps.length > 0)} Times include what is called inside.`;
+      replace(note, analyze.modules.length === 0 && nothing(page.shape));
       tools.hidden = table.node.hidden = analyze.modules.length === 0;
       redraw();
     } catch (error) {
@@ -90,15 +141,21 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   };
 
   replace(table.columns, ...WIDTHS.map((width) => element("col", width === "" ? {} : { style: { width } })));
-  replace(table.head, element("tr", { "aria-rowindex": 1 }, ...COLUMNS.map(headerCell)));
   weights.set(weightNow());
   room.append(element("div", { class: "table-view" }, tools, note, table.node));
   void load(false);
   return {
     placeChanged(now, before) {
-      if (now["steps"] === before["steps"] && now["weight"] === before["weight"]) return;
+      if (FIELDS.every((name) => now[name] === before[name])) return;
+      if (filter.value !== (now["filter"] ?? "") && document.activeElement !== filter) filter.value = now["filter"] ?? "";
       weights.set(weightNow());
       void load(now["steps"] === before["steps"]);
+    },
+    keyDown(event) {
+      if (event.key !== "/") return false;
+      filter.focus();
+      filter.select();
+      return true;
     },
     pageChanged(next) {
       page = next;
@@ -106,20 +163,30 @@ function show(room: HTMLElement, firstPage: Page): Shown {
     },
     exports: () => [{ label: "Table as CSV", name: "modules.csv", content: () => askFile("api/table.csv", { rows: "modules", steps: place()["steps"] }) }],
     close() {
+      window.clearTimeout(timer);
       asked.abort();
       table.close();
     },
   };
 }
 
-function nothing(): HTMLElement {
-  return emptyNote("The trace does not say which module called what.", "Record with with_modules=True and with_stack=True, or with telltale record.");
+function nothing(shape: TraceShape): HTMLElement {
+  return emptyNote(
+    "The trace does not say which module called what.",
+    adviceFor(shape, { torch: "Record with with_modules=True and with_stack=True, or with telltale record.", ours: "Modules come from PyTorch programs under telltale record." }),
+  );
 }
 
-function headerCell(title: string, at: number): HTMLElement {
+function headerCell({ by, title }: (typeof COLUMNS)[number], at: number): HTMLElement {
+  const sorting = sortingNow();
+  const isSorted = by === sorting.by;
   const [before, middle, after] = title.split("■");
-  if (middle === undefined) return element("th", { scope: "col", class: at > 1 ? "n" : "" }, title);
-  return element("th", { scope: "col" }, before, element("span", { class: "key forward" }), middle, element("span", { class: "key backward" }), after);
+  const words = middle === undefined ? [title] : [before, element("span", { class: "key forward" }), middle, element("span", { class: "key backward" }), after];
+  return element(
+    "th",
+    { scope: "col", class: at > 1 ? "n" : "", "aria-sort": isSorted && (sorting.isRising ? "ascending" : "descending") },
+    element("button", { class: "link", on: { click: () => sortBy(by) } }, ...words, isSorted && (sorting.isRising ? " ▴" : " ▾")),
+  );
 }
 
 function parentOf(rows: readonly TreeRow[], at: number): number {
@@ -128,7 +195,7 @@ function parentOf(rows: readonly TreeRow[], at: number): number {
   return at;
 }
 
-function treeRow(tree: ModuleTree, row: TreeRow | undefined, properties: { class: string }, does: { toggle: () => void; follow: () => void }): HTMLElement {
+function treeRow(tree: ModuleTree, steps: number, row: TreeRow | undefined, properties: { class: string }, does: { toggle: () => void; follow: () => void }): HTMLElement {
   const module = row === undefined ? undefined : tree.modules[row.module];
   if (row === undefined || module === undefined) return element("tr", properties);
   const { forward, backward } = tree.times(row.module);
@@ -141,7 +208,7 @@ function treeRow(tree: ModuleTree, row: TreeRow | undefined, properties: { class
     module.name,
   );
   const part = (kind: string, ns: number): HTMLElement | false => ns > 0 && element("span", { class: `meter ${kind}`, style: { width: `${(ns / largest) * 100}%` } });
-  const amounts = [formatTime(forward), formatTime(backward), formatTime(module.self_device_ns), formatCount(module.calls)];
+  const amounts = [formatTime(forward), formatTime(backward), formatTime(module.self_device_ns), formatNumber(module.calls / steps)];
   const node = element(
     "tr",
     { ...properties, "aria-level": row.depth + 1, "aria-expanded": row.hasChildren ? String(row.isOpen) : null },
@@ -173,6 +240,7 @@ export const modules: View = {
   key: "5",
   fills: true,
   keys: [
+    { keys: "/", does: "filter" },
     { keys: "↑ ↓", does: "move between modules" },
     { keys: "← →", does: "close and open a module" },
     { keys: "Enter", does: "show its calls on the timeline" },

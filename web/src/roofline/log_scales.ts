@@ -29,13 +29,30 @@ export function powersOfTen({ low, high }: Range): number[] {
   return powers;
 }
 
-/** What holds all kernels and the corners of all ceilings. */
+const ROOM = 1.6; // times: what a dot or a label needs around it
+
+/** What holds all kernels and the corners of all ceilings, with room for dots and labels. */
 export function rangesOf({ kernels, peaks, bytes_per_second }: Roofline): { x: Range; y: Range } {
   const corners = bytes_per_second === null ? [] : peaks.map(({ flops_per_second }) => flops_per_second / bytes_per_second);
+  const around = (amounts: readonly (number | null)[]): number[] => amounts.flatMap((amount) => (amount === null ? [] : [amount / ROOM, amount * ROOM]));
+  const hollow = kernels.flatMap(({ flops_per_second, bytes_per_second: speed }) => (flops_per_second === null ? [speed] : []));
+  const left = hollow.length > 0 && corners.length > 0 ? Math.min(...corners) / HOLLOW_ROOM : null;
   return {
-    x: powersAround([...kernels.map(({ flops_per_byte }) => flops_per_byte), ...corners.map((corner) => corner * 2)]),
-    y: powersAround([...kernels.map(({ flops_per_second }) => flops_per_second), ...peaks.map(({ flops_per_second }) => flops_per_second)]),
+    x: powersAround([...around(kernels.map(({ flops_per_byte }) => flops_per_byte)), ...corners.map((corner) => corner * LABEL_ROOM), ...(left === null ? [] : [left])]),
+    y: powersAround([...around(kernels.map(({ flops_per_second }) => flops_per_second)), ...around(peaks.map(({ flops_per_second }) => flops_per_second)), ...(left === null ? [] : hollow.map((speed) => speed * left))]),
   };
+}
+
+const LABEL_ROOM = 8; // times: from the highest corner to the right, for the names of ceilings
+const HOLLOW_ROOM = 100; // times: from the lowest corner to the left, for kernels that only their bytes are known of
+
+/**
+ * Where along the memory's line to draw kernels of which only the bytes are known: anywhere on it is as right, so they
+ * stand side by side, the first at the right, left of the lowest corner.
+ */
+export function placesOfHollow(count: number, { low, high }: Range, lowestCorner: number): number[] {
+  const [from, to] = [Math.log10(low) + 0.15, Math.log10(Math.max(low * 2, Math.min(high, lowestCorner / 3)))];
+  return Array.from({ length: count }, (_, i) => 10 ** (to - ((to - from) * i) / Math.max(1, count - 1)));
 }
 
 /** Precisions with the same peak share a line: "fp64, fp32". */

@@ -1,9 +1,9 @@
 /** The roofline as an SVG: ceilings by precision, a dot for each kernel, larger where it takes more of the step. */
 import { colorStyle } from "../colors";
 import { element, replace, svg } from "../element";
-import { counted, formatFlops, formatBytes, formatNumber, formatPercent, formatTime } from "../format";
+import { formatFlops, formatBytes, formatNumber, formatPercent, formatTime } from "../format";
 import type { Roofline } from "../protocol";
-import { ceiling, dotRadius, logScale, powersOfTen, rangesOf, sharedPeaks } from "./log_scales";
+import { type Range, ceiling, dotRadius, logScale, placesOfHollow, powersOfTen, rangesOf, sharedPeaks } from "./log_scales";
 
 export type Kernel = Roofline["kernels"][number];
 
@@ -11,10 +11,18 @@ const EDGES = { left: 96, right: 24, top: 16, bottom: 44 };
 
 export function kernelText(kernel: Kernel): string {
   const reached = kernel.roofline_percent === null ? "" : ` ${formatPercent(kernel.roofline_percent)} of what the device can do there.`;
-  return (
-    `${formatTime(kernel.device_ns)} per step in ${counted(kernel.calls, "call")}, ${kernel.work}, ${kernel.precision}: ` +
-    `${formatFlops(kernel.flops_per_second)}/s at ${formatNumber(kernel.flops_per_byte)} FLOP per byte.${reached}`
-  );
+  const kind = [kernel.work, kernel.precision].filter((word) => word !== null && word !== "").join(", ");
+  const { flops_per_second: flops, flops_per_byte: intensity, bytes_per_second: bytes } = kernel;
+  const speed =
+    flops === null || intensity === null
+      ? `${formatBytes(bytes)}/s; its operations are not known.${reached.replace("there", "with its memory")}`
+      : `${formatFlops(flops)}/s at ${formatNumber(intensity)} FLOP per byte.${reached}`;
+  return `${formatTime(kernel.device_ns)} per step, ${kind}: ${speed}`;
+}
+
+/** Kernels that have a place only below the memory's line. */
+export function isHollow({ flops_per_second }: Kernel): boolean {
+  return flops_per_second === null;
 }
 
 export class RooflinePlot {
@@ -70,23 +78,36 @@ export class RooflinePlot {
         const points = ceiling(peak, roofline.bytes_per_second, ranges.x).map((point) => `${x(point.x)},${y(point.y)}`);
         return [
           svg("polyline", { class: "ceiling", points: points.join(" ") }),
-          svg("text", { class: "tick", x: right - 4, y: y(peak) - 5, "text-anchor": "end" }, `${precision} ${formatFlops(peak)}/s`),
+          svg("text", { class: "tick on-lines", x: right - 4, y: y(peak) - 6, "text-anchor": "end" }, `${precision} ${formatFlops(peak)}/s`),
         ];
       }),
       roofline.bytes_per_second !== null && this.memoryLabel(roofline.bytes_per_second, ranges.x.low, x, y),
-      ...roofline.kernels.map((kernel, at) => this.dot(kernel, at, most, x, y)).reverse(),
+      ...this.dots(roofline, ranges.x, most, x, y).reverse(),
     );
   }
 
   private memoryLabel(bytesPerSecond: number, low: number, x: (value: number) => number, y: (value: number) => number): SVGElement {
     const at = { x: x(low * 1.6), y: y(low * 1.6 * bytesPerSecond) };
     const slope = Math.atan2(y(low * 10 * bytesPerSecond) - y(low * bytesPerSecond), x(low * 10) - x(low)) * (180 / Math.PI);
-    return svg("text", { class: "tick", x: at.x, y: at.y - 6, transform: `rotate(${slope} ${at.x} ${at.y})` }, `memory ${formatBytes(bytesPerSecond)}/s`);
+    return svg("text", { class: "tick on-lines", x: at.x, y: at.y - 6, transform: `rotate(${slope} ${at.x} ${at.y})` }, `memory ${formatBytes(bytesPerSecond)}/s`);
   }
 
-  private dot(kernel: Kernel, at: number, mostNs: number, x: (value: number) => number, y: (value: number) => number): SVGElement {
+  private dots({ kernels, peaks, bytes_per_second }: Roofline, range: Range, mostNs: number, x: (value: number) => number, y: (value: number) => number): SVGElement[] {
+    const lowestCorner = peaks.reduce((least, { flops_per_second }) => Math.min(least, flops_per_second / (bytes_per_second ?? 1)), range.high);
+    const hollow = kernels.filter(isHollow);
+    const places = placesOfHollow(hollow.length, range, lowestCorner);
+    return kernels.flatMap((kernel, at) => {
+      const { flops_per_byte, flops_per_second } = kernel;
+      if (flops_per_byte !== null && flops_per_second !== null) return [this.dot(kernel, at, mostNs, x(flops_per_byte), y(flops_per_second))];
+      const along = places[hollow.indexOf(kernel)];
+      // Without the memory's line there is nothing to compare with.
+      return along === undefined || bytes_per_second === null ? [] : [this.dot(kernel, at, mostNs, x(along), y(along * kernel.bytes_per_second))];
+    });
+  }
+
+  private dot(kernel: Kernel, at: number, mostNs: number, cx: number, cy: number): SVGElement {
     const dot = svg("circle", {
-      class: "dot", "data-kernel": at, cx: x(kernel.flops_per_byte), cy: y(kernel.flops_per_second), r: dotRadius(kernel.device_ns, mostNs), style: colorStyle(kernel.color),
+      class: isHollow(kernel) ? "dot hollow" : "dot", "data-kernel": at, cx, cy, r: dotRadius(kernel.device_ns, mostNs), style: colorStyle(kernel.color),
     });
     dot.addEventListener("pointerenter", () => this.actions.pointed(at));
     dot.addEventListener("pointerleave", () => this.actions.pointed(null));

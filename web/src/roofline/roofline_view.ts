@@ -1,15 +1,17 @@
 /** How far each kernel is from what the device can do, by what limits it: its memory or its processor. */
 import { ask, isGivenUp } from "../api";
 import { colorStyle } from "../colors";
+import { csvExport, csvText } from "../csv";
 import { element, replace } from "../element";
 import { formatPercent, formatTime } from "../format";
 import { emptyNote, errorNote, loadingNote } from "../messages";
 import { pictureExports } from "../picture";
-import type { Roofline } from "../protocol";
+import type { Roofline, TraceShape } from "../protocol";
+import { adviceFor } from "../recorded";
 import { place } from "../state";
 import { showOnTimeline } from "../to_timeline";
 import type { Page, Shown, View } from "../view";
-import { type Kernel, RooflinePlot } from "./roofline_plot";
+import { type Kernel, RooflinePlot, isHollow } from "./roofline_plot";
 
 function show(room: HTMLElement, firstPage: Page): Shown {
   let page = firstPage;
@@ -19,6 +21,7 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   const follow = (kernel: Kernel): void => void showOnTimeline(page, kernel.example, kernel.full_name);
   const plot = new RooflinePlot({ pointed: (kernel) => mark(kernel), chosen: follow });
   let asked = new AbortController();
+  let shown: readonly Kernel[] = [];
 
   const mark = (kernel: number | null): void => {
     plot.mark(kernel);
@@ -46,13 +49,14 @@ function show(room: HTMLElement, firstPage: Page): Shown {
     try {
       const roofline = await ask<Roofline>("api/roofline", { steps: place()["steps"] }, asked.signal);
       if (roofline.kernels.length === 0) {
-        replace(note, nothing());
+        replace(note, nothing(page.shape));
         return;
       }
       replace(note, plot.node, table);
       replace(list, ...roofline.kernels.map(row));
       caption.textContent = captionOf(roofline);
       plot.show(roofline);
+      shown = roofline.kernels;
     } catch (error) {
       if (!isGivenUp(error)) replace(note, errorNote(error));
     }
@@ -63,7 +67,7 @@ function show(room: HTMLElement, firstPage: Page): Shown {
     placeChanged(now, before) {
       if (now["steps"] !== before["steps"]) void load();
     },
-    exports: () => (plot.node.isConnected ? pictureExports(plot.drawing, "roofline") : []),
+    exports: () => (plot.node.isConnected ? [...pictureExports(plot.drawing, "roofline"), csvExport("Table as CSV", "roofline", () => rooflineCsv(shown))] : []),
     pageChanged(next) {
       page = next;
       void load();
@@ -75,14 +79,29 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   };
 }
 
-function nothing(): HTMLElement {
-  return emptyNote("No kernel's work is known, so there is nothing to compare with what the device can do.", "Record on a GPU with record_shapes=True: operations and bytes follow from the shapes of operators.");
+function nothing(shape: TraceShape): HTMLElement {
+  const advice = {
+    torch: "Record on a GPU with record_shapes=True: operations and bytes follow from the shapes of operators.",
+    ours: "Operations and bytes follow from the shapes of PyTorch's operators: use telltale record on a machine with a GPU.",
+  };
+  return emptyNote("No kernel's work is known, so there is nothing to compare with what the device can do.", adviceFor(shape, advice));
 }
 
-function captionOf({ device, bytes_per_second, peaks, left_out_ns }: Roofline): string {
-  const ceilings = bytes_per_second === null || peaks.length === 0 ? `What ${device} can do at most is not known. ` : "";
-  const rest = left_out_ns > 0 ? `Not shown: ${formatTime(left_out_ns)} a step in kernels whose work is not known.` : "";
-  return ceilings + rest;
+function captionOf({ device, bytes_per_second, peaks, kernels, left_out_ns }: Roofline): string {
+  return [
+    bytes_per_second === null || peaks.length === 0 ? `What ${device} can do at most is not known.` : "",
+    kernels.some(isHollow) ? "Hollow dots: the bytes are known, the operations are not. How far such a dot stands below the memory's line is measured; where along it is not." : "",
+    left_out_ns > 0 ? `Not shown: ${formatTime(left_out_ns)} a step in kernels whose operators tell no shapes, or whose bytes do not follow from them.` : "",
+  ].join(" ").trim();
+}
+
+function rooflineCsv(kernels: readonly Kernel[]): string {
+  return csvText(
+    ["name", "class", "precision", "device_ns", "calls", "flops_per_second", "bytes_per_second", "flops_per_byte", "roofline_percent"],
+    kernels.map((kernel) => [
+      kernel.full_name, kernel.work, kernel.precision, kernel.device_ns, kernel.calls, kernel.flops_per_second, kernel.bytes_per_second, kernel.flops_per_byte, kernel.roofline_percent,
+    ]),
+  );
 }
 
 export const roofline: View = { id: "roofline", title: "Roofline", key: "9", keys: [{ keys: "Tab, Enter", does: "walk through the kernels, and show one on the timeline" }], fills: true, show };

@@ -1,5 +1,5 @@
 /** Lines of source with their time, as a file: those on the screen and some around them. */
-import { formatCount, formatTime } from "../format";
+import { formatNumber, formatTime } from "../format";
 import { type Easel, type Painting, fitIn } from "../painted_picture";
 import type { SourceText } from "../protocol";
 
@@ -73,7 +73,7 @@ function columnsOf({ width, hasGpu, largest }: SourcePicture): PaintedColumn[] {
   return [
     ...(hasGpu ? [{ title: "GPU", right: host - TIME_WIDTH, text: (line: Line) => time(line.device_ns), share: (line: Line) => line.device_ns / largest.device }] : []),
     { title: "Host", right: host, text: (line) => time(line.host_ns), share: (line) => line.host_ns / largest.host },
-    { title: "Calls", right: calls, text: (line) => (line.calls > 0 ? formatCount(line.calls) : ""), share: () => 0 },
+    { title: "Calls", right: calls, text: (line) => (line.calls > 0 ? formatNumber(line.calls) : ""), share: () => 0 },
   ];
 }
 

@@ -1,17 +1,20 @@
 /** The files that the program's own calls come from, and one of them with its time beside each line. */
 import { ask, isGivenUp } from "../api";
 import { themeColor } from "../colors";
+import { csvExport } from "../csv";
 import { element, replace } from "../element";
-import { formatCount, formatTime } from "../format";
+import { formatNumber, formatTime } from "../format";
 import { emptyNote, errorNote, loadingNote } from "../messages";
 import { type Painting, paintedExports } from "../painted_picture";
 import { numberIn } from "../place";
-import type { SourceFiles, SourceText } from "../protocol";
+import type { SourceFiles, SourceText, TraceShape } from "../protocol";
+import { adviceFor } from "../recorded";
+import { spanWords } from "../span_words";
 import { change, place } from "../state";
 import { VirtualRows } from "../table/virtual_rows";
 import { showOnTimeline } from "../to_timeline";
 import type { Page, Shown, View } from "../view";
-import { type FileGroup, dearestLine, fileGroups } from "./files";
+import { type FileGroup, type LinePlace, dearestLine, fileGroups, lineIn, longestLine, sourceCsv } from "./files";
 import { type SourceLook, sourcePainting } from "./source_painting";
 
 type Line = SourceText["lines"][number];
@@ -21,6 +24,12 @@ interface ColumnOf {
 }
 const COLUMNS: readonly ColumnOf[] = [{ title: "Line", width: "10ch" }, { title: "", width: "" }, { title: "GPU", width: "12ch" }, { title: "Host", width: "12ch" }, { title: "Calls", width: "9ch" }];
 
+/** In characters: all of the longest line of code, and the columns beside it. */
+function leastWidth(lines: readonly Line[], columns: readonly ColumnOf[]): number {
+  return columns.reduce((sum, { width }) => sum + (width === "" ? 0 : Number.parseFloat(width)), CODE_WIDTH * longestLine(lines) + 2);
+}
+
+const CODE_WIDTH = 1.15; // of a letter of code, in characters of the table
 const AROUND = 30; // lines above and below those on the screen that a picture has, too
 
 function show(room: HTMLElement, firstPage: Page): Shown {
@@ -30,6 +39,7 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   const node = element("div", { class: "source-view" }, loadingNote());
   const files = element("nav", { class: "files", "aria-label": "Files" });
   const note = element("div", { class: "row-note" });
+  const span = element("p", { class: "soft span-words" });
   let asked = new AbortController();
   let lines: readonly Line[] = [];
   let largest = { host: 1, device: 1 };
@@ -46,8 +56,8 @@ function show(room: HTMLElement, firstPage: Page): Shown {
     if (example !== null) void showOnTimeline(page, example, null);
     return example !== null;
   };
-  const showText = (text: SourceText): void => {
-    const isOther = text.id !== shownFile;
+  const showText = (text: SourceText, wanted: LinePlace | null): void => {
+    const isOther = text.id !== shownFile || wanted !== null;
     shownFile = text.id;
     shownName = text.file;
     lines = text.lines;
@@ -57,7 +67,10 @@ function show(room: HTMLElement, firstPage: Page): Shown {
     };
     replace(note, text.problem !== null && element("p", { class: "soft" }, text.problem));
     table.setTotal(lines.length);
-    if (isOther) table.markInMiddle(dearestLine(lines));
+    table.setLeastWidth(leastWidth(lines, columns));
+    span.textContent = spanWords(text.mean_of, place()["steps"], page.shape.steps.length > 0);
+    const at = wanted === null ? -1 : lines.findIndex(({ line }) => line === wanted.line);
+    if (isOther) table.markInMiddle(at >= 0 ? at : dearestLine(lines));
   };
   const load = async (): Promise<void> => {
     asked.abort();
@@ -66,14 +79,16 @@ function show(room: HTMLElement, firstPage: Page): Shown {
       const steps = place()["steps"];
       const answer = await ask<SourceFiles>("api/source", { steps }, asked.signal);
       const groups = fileGroups(answer.files);
-      const chosen = numberIn(place(), "file") ?? groups[0]?.files[0]?.id;
+      const line = lineIn(place());
+      const named = line === null ? undefined : answer.files.find(({ file }) => file === line.file);
+      const chosen = numberIn(place(), "file") ?? named?.id ?? groups[0]?.files[0]?.id;
       if (chosen === undefined) {
-        replace(node, nothing());
+        replace(node, nothing(page.shape));
         return;
       }
       replace(files, ...groups.map((group) => fileList(group, chosen, hasGpu)));
-      if (!files.isConnected) replace(node, files, element("div", { class: "text" }, note, table.node));
-      showText(await ask<SourceText>("api/source", { file: chosen, steps }, asked.signal));
+      if (!files.isConnected) replace(node, files, element("div", { class: "text" }, element("div", {}, note, span), table.node));
+      showText(await ask<SourceText>("api/source", { file: chosen, steps }, asked.signal), chosen === named?.id ? line : null);
     } catch (error) {
       if (!isGivenUp(error)) replace(node, errorNote(error));
     }
@@ -89,9 +104,9 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   void load();
   return {
     placeChanged(now, before) {
-      if (now["steps"] !== before["steps"] || now["file"] !== before["file"]) void load();
+      if (now["steps"] !== before["steps"] || now["file"] !== before["file"] || now["line"] !== before["line"]) void load();
     },
-    exports: () => (table.node.isConnected && lines.length > 0 ? paintedExports("source", painting) : []),
+    exports: () => (table.node.isConnected && lines.length > 0 ? [...paintedExports("source", painting), csvExport("Table as CSV", "source", () => sourceCsv(lines))] : []),
     pageChanged(next) {
       page = next;
       void load();
@@ -110,8 +125,9 @@ function lookNow(): SourceLook {
   return { ground: themeColor("--ground"), ink: themeColor("--ink"), soft: themeColor("--soft"), bar: themeColor("--mark-ground"), text: fontFamily, code };
 }
 
-function nothing(): HTMLElement {
-  return emptyNote("The trace does not say which lines called what.", "Record with with_stack=True, or with telltale record. To read the files here, start with: telltale view TRACE --source FOLDER");
+function nothing(shape: TraceShape): HTMLElement {
+  const advice = adviceFor(shape, { torch: "Record with with_stack=True, or with telltale record.", ours: "Lines come from Python programs under telltale record." });
+  return emptyNote("The trace does not say which lines called what.", `${advice} To read the files here, start with: telltale view TRACE --source FOLDER`);
 }
 
 function fileList({ title, files }: FileGroup, chosen: number, hasGpu: boolean): HTMLElement {
@@ -121,7 +137,7 @@ function fileList({ title, files }: FileGroup, chosen: number, hasGpu: boolean):
       {},
       element(
         "button",
-        { class: "file-button", "aria-current": id === chosen && "true", title: is_readable ? file : `${file}: only its lines with time, the text cannot be read`, on: { click: () => change({ file: id }) } },
+        { class: "file-button", "aria-current": id === chosen && "true", title: is_readable ? file : `${file}: only its lines with time, the text cannot be read`, on: { click: () => change({ file: id, line: null }) } },
         element("span", { class: is_readable ? "" : "soft" }, file),
         element("span", { class: "soft" }, `host ${formatTime(host_ns)}${hasGpu ? ` · GPU ${formatTime(device_ns)}` : ""}`),
       ),
@@ -141,7 +157,7 @@ function lineRow(line: Line | undefined, hasGpu: boolean, largest: { host: numbe
     element("td", {}, element("code", {}, line.text ?? "")),
     hasGpu && amount(line.device_ns, largest.device),
     amount(line.host_ns, largest.host),
-    element("td", { class: "n" }, line.calls > 0 && formatCount(line.calls)),
+    element("td", { class: "n" }, line.calls > 0 && formatNumber(line.calls)),
   );
   if (line.example !== null) node.addEventListener("click", follow);
   return node;

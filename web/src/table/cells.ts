@@ -1,11 +1,11 @@
 /** Cells of tables as text, and what a header does when it is clicked. Without DOM. */
-import { formatBytes, formatCount, formatFlops, formatPercent, formatTime } from "../format";
+import { formatBytes, formatFlops, formatNumber, formatPercent, formatTime } from "../format";
 import type { Cell, Column } from "../protocol";
 
 const FORMATS: Record<Exclude<Column["unit"], "text">, (amount: number) => string> = {
   ns: formatTime,
   bytes: formatBytes,
-  count: formatCount,
+  count: formatNumber, // a step's mean need not be whole
   percent: formatPercent,
   flops: formatFlops,
 };

@@ -11,10 +11,12 @@ export type Row = Table["rows"][number];
 export interface RowsActions {
   page: (offset: number) => Promise<Table>;
   chosen: (row: Row) => void;
+  nameLink: (row: Row) => HTMLElement | null; // what to show of its name besides the text
   sort: (column: Column) => void;
 }
 
 const ROOM_FOR_BARS = 5; // characters
+const KEPT_END = 18; // characters: where long names that begin alike differ
 
 export class TableRows {
   private readonly rows: VirtualRows;
@@ -109,7 +111,7 @@ export class TableRows {
   private cell(row: Row, unit: Column["unit"], at: number): HTMLElement {
     const value = row.cells[at] ?? null;
     const text = cellText(value, unit);
-    if (at === 0) return element("th", { scope: "row", title: text }, element("span", { class: "key", style: colorStyle(row.color) }), text);
+    if (at === 0) return nameCell(text, element("span", { class: "key", style: colorStyle(row.color) }), this.actions.nameLink(row));
     if (unit === "text") return element("td", { title: text }, text);
     if (at !== this.bars || this.largest === 0) return element("td", { class: "n" }, text);
     const share = Math.min(1, Math.abs(Number(value ?? 0)) / this.largest);
@@ -121,4 +123,11 @@ export class TableRows {
     if (row !== undefined) this.actions.chosen(row);
     return row !== undefined;
   }
+}
+
+/** A name that is too long for its column loses its middle. */
+function nameCell(text: string, key: HTMLElement, link: HTMLElement | null): HTMLElement {
+  if (link !== null) return element("th", { scope: "row", title: text }, key, link);
+  const cut = text.length > 2 * KEPT_END ? text.length - KEPT_END : text.length;
+  return element("th", { scope: "row", title: text }, element("span", { class: "name" }, key, element("span", { class: "start" }, text.slice(0, cut)), cut < text.length && element("span", { class: "end" }, text.slice(cut))));
 }

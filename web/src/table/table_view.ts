@@ -5,9 +5,12 @@ import { formatCount } from "../format";
 import { emptyNote, errorNote } from "../messages";
 import type { Place } from "../place";
 import type { Column, Table } from "../protocol";
+import { type RecordingAdvice, adviceFor } from "../recorded";
+import { spanWords } from "../span_words";
 import { change, place } from "../state";
 import { showOnTimeline } from "../to_timeline";
 import type { Page, Shown, View } from "../view";
+import { viewLink } from "../view_link";
 import { type Sorting, sortedBy } from "./cells";
 import { choice } from "./choice";
 import { PAGE_ROWS } from "./row_window";
@@ -20,7 +23,7 @@ export interface TableKind {
   rows: readonly { id: string; title: string }[]; // which rows there are to choose from
   groups: readonly { id: string; title: string }[]; // what shares a row; empty: no choice
   hasDetails: boolean; // has columns that one seldom looks at
-  empty: string; // what to record to have rows
+  empty: RecordingAdvice; // what to record to have rows
 }
 
 const FILTER_WAIT_MS = 200;
@@ -56,6 +59,7 @@ function showTable(kind: TableKind, room: HTMLElement, firstPage: Page): Shown {
   let page = firstPage;
   const filter = element("input", { type: "search", class: "filter", placeholder: "Filter by name, shape or stack", "aria-label": "Filter", value: place()["filter"] ?? "" });
   const count = element("span", { class: "soft count", role: "status" });
+  const span = element("span", { class: "soft span-words" });
   const save = element("a", { class: "button", download: `${kind.id}.csv` }, "CSV");
   const below = element("div", { class: "row-note" });
   let asked = new AbortController();
@@ -64,6 +68,7 @@ function showTable(kind: TableKind, room: HTMLElement, firstPage: Page): Shown {
   const rows = new TableRows(kind.title, {
     page: (offset) => ask<Table>("api/table", { ...parametersOf(kind, place()), offset, limit: PAGE_ROWS }, asked.signal),
     chosen: ({ example, search }) => void showOnTimeline(page, example, search),
+    nameLink: ({ cells }) => (kind.id === "lines" && page.server.has_source ? sourceLink(String(cells[0])) : null),
     sort: (column: Column) => change({ ...sortedBy(column, sorting) }, "replace"),
   });
   const csv = (): string => addressOf("api/table.csv", parametersOf(kind, place()));
@@ -85,11 +90,12 @@ function showTable(kind: TableKind, room: HTMLElement, firstPage: Page): Shown {
     const now = place();
     try {
       const table = await ask<Table>("api/table", { ...parametersOf(kind, now), limit: PAGE_ROWS }, asked.signal);
-      sorting = { sort: now["sort"] ?? "", order: now["order"] === "rising" ? "rising" : "falling" };
+      sorting = { sort: table.sort, order: table.order };
       rows.setTable(table, sorting, now["columns"] === "all");
       count.textContent = countText(table);
+      span.textContent = table.all === 0 ? "" : spanWords(table.mean_of, now["steps"], page.shape.steps.length > 0);
       rows.node.hidden = table.total === 0;
-      replace(below, table.all === 0 ? emptyNote(kind.empty) : table.total === 0 && element("p", {}, `Nothing has “${now["filter"] ?? ""}” in its name, shapes or stack.`));
+      replace(below, table.all === 0 ? emptyNote(adviceFor(page.shape, kind.empty)) : table.total === 0 && element("p", {}, `Nothing has “${now["filter"] ?? ""}” in its name, shapes or stack.`));
     } catch (error) {
       if (!isGivenUp(error)) replace(below, errorNote(error));
     }
@@ -110,6 +116,7 @@ function showTable(kind: TableKind, room: HTMLElement, firstPage: Page): Shown {
     kind.rows.length > 1 && whichRows.node,
     kind.groups.length > 1 && groups.node,
     kind.hasDetails && element("label", { class: "tick" }, allColumns, "all columns"),
+    span,
     count,
     save,
   );
@@ -141,6 +148,13 @@ function showTable(kind: TableKind, room: HTMLElement, firstPage: Page): Shown {
       rows.close();
     },
   };
+}
+
+/** From a line to where it stands in its file. */
+function sourceLink(line: string): HTMLElement {
+  const link = viewLink("source", { line, file: null }, { title: `Show ${line} in its file` }, line);
+  link.addEventListener("click", (event) => event.stopPropagation());
+  return link;
 }
 
 function countText({ total, all }: Table): string {

@@ -18,7 +18,10 @@ export const operators = tableView({
   ],
   groups: GROUPS,
   hasDetails: true,
-  empty: "The trace has none. Operators need ProfilerActivity.CPU, Python calls with_stack=True, and annotations record_function.",
+  empty: {
+    torch: "The trace has none. Operators need ProfilerActivity.CPU, Python calls with_stack=True, and annotations record_function.",
+    ours: "The trace has none. Operators and Python calls come from PyTorch programs under telltale record; the scopes of a program that uses our library are Annotations.",
+  },
 });
 
 export const kernels = tableView({
@@ -28,7 +31,10 @@ export const kernels = tableView({
   rows: [{ id: "kernels", title: "Kernels" }],
   groups: GROUPS,
   hasDetails: true,
-  empty: "The trace has no device work. Record with ProfilerActivity.CUDA, on a machine with a GPU.",
+  empty: {
+    torch: "The trace has no device work. Record with ProfilerActivity.CUDA, on a machine with a GPU.",
+    ours: "The trace has no device work. Record with telltale record, on a machine with an NVIDIA GPU.",
+  },
 });
 
 export const lines = tableView({
@@ -38,5 +44,8 @@ export const lines = tableView({
   rows: [{ id: "lines", title: "Lines" }],
   groups: [],
   hasDetails: false,
-  empty: "The trace does not say which line called what. Record with with_stack=True, or with telltale record.",
+  empty: {
+    torch: "The trace does not say which line called what. Record with with_stack=True, or with telltale record.",
+    ours: "The trace does not say which line called what. Lines come from Python programs under telltale record.",
+  },
 });
