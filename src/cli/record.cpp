@@ -179,7 +179,7 @@ void declare_content(CLI::App& app, capture::RecordOptions& options) {
   const auto memory = app.add_flag("--memory", options.with_memory,
                                    "Also record what the allocators do, and which tensors the program holds");
   app.add_flag("--referrers", options.with_referrers,
-               "At the end, look for what keeps the tensors alive that no module or optimizer has; takes up to 2 s")
+               "At the end, and a few times before, look for what keeps the tensors alive that no module or optimizer has")
       ->needs(memory);
   app.add_flag("--api", options.with_every_call,
                "Record every call of CUDA's API, not only launches, copies, waits, allocations and events");

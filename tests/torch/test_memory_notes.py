@@ -209,6 +209,56 @@ print(json.dumps([each.untyped_storage().data_ptr() for each in log.losses]))
         self.assertIn("'log' of __main__", first["chain"][-1])
         self.assertFalse(any("exp_avg" in link for each in chains for link in each["chain"]))
 
+    def test_lead_to_variables_of_functions_which_end_before_the_recording_does(self):
+        text = ATTACH.replace('"memory": True', '"memory": True, "referrers": True') + """
+def main():
+    model = torch.nn.Linear(64, 64)
+    optimizer = torch.optim.Adam(model.parameters())
+    kept = []
+    for _ in range(20):
+        loss = model(torch.ones(128, 64)).square()
+        loss.mean().backward()
+        optimizer.step()
+        kept.append(loss)
+    return [each.untyped_storage().data_ptr() for each in kept]
+print(json.dumps(main()))
+"""
+        own, trace = self.run_program(text)
+        chains = json.loads(next(row["value"] for row in rows(trace.metadata) if row["name"] == "referrers"))
+        kept = [each for each in chains if "'kept' of main" in each["chain"][-1]]
+        self.assertTrue(kept, chains)
+        self.assertIn(kept[0]["address"], own)
+        self.assertRegex(kept[0]["chain"][-2], r"^list of \d+$")
+
+    def test_are_looked_for_without_keeping_anything_alive_or_changing_what_locals_gave(self):
+        text = ATTACH.replace('"memory": True', '"memory": True, "referrers": True') + """
+import gc, weakref
+gc.disable()
+class Thing:
+    pass
+def steps(count):
+    optimizer = torch.optim.Adam([torch.zeros(3, requires_grad=True)])
+    for _ in range(count):
+        optimizer.step()
+def drops():
+    thing = Thing()
+    seen = weakref.ref(thing)
+    steps(8)
+    del thing
+    return seen() is None
+def keeps_names():
+    names = locals()
+    before = dict(names)
+    steps(8)
+    return names == before
+def ends():
+    thing = Thing()
+    steps(8)
+    return weakref.ref(thing)
+print(json.dumps([drops(), keeps_names(), ends()() is None]))
+"""
+        self.assertEqual(self.run_program(text)[0], [True, True, True])
+
 
 class OutOfMemory(Case):
     def test_is_said_after_the_traceback_with_what_to_type_next(self):

@@ -1,7 +1,9 @@
 """What keeps tensors alive: chains of references from them to names that the program gave, when somebody asks for it.
 
-Looked for once, at the end of a recording, within limits of time and number. Only what Python's garbage collector knows
-of can be told: what only torch's graph holds is seen by the tensor that keeps the graph.
+Looked for at the end of a recording, and, as the variables of functions are gone by then, whenever the number of an
+optimizer's steps has doubled; within limits of time and number. What was found in between counts where its tensor lived
+until the last step. Only what Python's garbage collector knows of can be told: what only torch's graph holds is seen by
+the tensor that keeps the graph.
 """
 
 from __future__ import annotations
@@ -12,6 +14,9 @@ import json
 import os
 import sys
 import time
+import weakref
+from collections.abc import Callable
+from inspect import CO_OPTIMIZED
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -23,28 +28,82 @@ MOST_TENSORS = 20
 _EACH_KIND = 2  # tensors of one type and shape that are looked at
 _MOST_LINKS = 6
 _MOST_REFERRERS = 50  # of one object; those of a very common one say nothing
-_SECONDS = 2.0
+_SECONDS = 2.0  # of processor time, at the end, and again for all looks before it
+_SECONDS_EACH = 0.5  # of those
+_FIRST_STEP = 8  # after which it looks
+# Before Python 3.13, the dict that these give is the one that a look at the frame changes.
+_SEE_LOCALS = {"locals", "vars", "dir", "eval", "exec"}
 _PAIR_BYTES = 3900  # a pair holds no more
 
 
+class Kept:
+    """A tensor, what keeps it alive, and until when it lived."""
+
+    def __init__(self, tensor: Any, chain: dict[str, Any], steps: Callable[[], int]) -> None:
+        self.chain = chain
+        self._last_step: int | None = None
+        self._steps = steps
+        self._tensor = weakref.ref(tensor, self._on_death)
+
+    def _on_death(self, _tensor: Any) -> None:
+        self._last_step = self._steps()
+
+    def lived_until(self, step: int) -> bool:
+        return self._last_step is None or self._last_step >= step
+
+
 class ReferrerWatch:
-    """Acts when it is stopped."""
+    """Looks while optimizers take steps, and when it is stopped."""
 
     stops_for_pauses = False
 
     def __init__(self) -> None:
         self._process = 0
+        self._steps = 0
+        self._left = _SECONDS
+        self._seen: dict[int, Kept] = {}  # by address
+        self._hook: Any = None
 
     def start(self, wanted: Wanted) -> None:
-        if wanted.referrers:
-            self._process = os.getpid()
+        if not wanted.referrers:
+            return
+        self._process = os.getpid()
+        with contextlib.suppress(ImportError):  # as in programs without torch
+            from torch.optim.optimizer import register_optimizer_step_post_hook
+
+            self._hook = register_optimizer_step_post_hook(self._after_step)
 
     def stop(self) -> None:
+        if self._hook is not None:
+            self._hook.remove()
+            self._hook = None
         if self._process != os.getpid():
             return
         self._process = 0
         with contextlib.suppress(Exception):  # nothing of ours may break the user's program
-            _recorder.metadata(PAIR, told(chains_of_live_tensors()))
+            for address in [each for each, kept in self._seen.items() if not kept.lived_until(self._steps)]:
+                del self._seen[address]
+            self._look(_SECONDS)
+            _recorder.metadata(PAIR, told([kept.chain for kept in self._seen.values()][:MOST_TENSORS]))
+        self._seen.clear()
+
+    def _after_step(self, _optimizer: Any, _arguments: Any, _named: Any) -> None:
+        self._steps += 1
+        is_doubled = self._steps & (self._steps - 1) == 0
+        if not is_doubled or self._steps < _FIRST_STEP or self._left <= 0 or self._process != os.getpid():
+            return
+        began = time.thread_time()
+        with contextlib.suppress(Exception):
+            self._look(min(_SECONDS_EACH, self._left))
+        self._left -= time.thread_time() - began
+
+    def _look(self, seconds: float) -> None:
+        """What is found now comes first, as it has most alike."""
+        found = {
+            chain["address"]: Kept(tensor, chain, lambda: self._steps)
+            for tensor, chain in chains_of_live_tensors(seconds)
+        }
+        self._seen = found | {address: kept for address, kept in self._seen.items() if address not in found}
 
 
 def told(chains: list[dict[str, Any]]) -> str:
@@ -56,27 +115,54 @@ def told(chains: list[dict[str, Any]]) -> str:
     return text
 
 
-def chains_of_live_tensors(seconds: float = _SECONDS) -> list[dict[str, Any]]:
+def chains_of_live_tensors(seconds: float = _SECONDS) -> list[tuple[Any, dict[str, Any]]]:
     """Those whose kind holds most memory first: many alike are what a leak looks like."""
-    deadline = time.monotonic() + seconds
+    deadline = time.thread_time() + seconds
     kinds = _kinds()
-    found: list[dict[str, Any]] = []
+    variables = _running_variables()
+    found: list[tuple[Any, dict[str, Any]]] = []
     for tensors in sorted(kinds.values(), key=lambda each: -sum(map(_bytes_of, each))):
-        for place in range(max(0, len(tensors) - _EACH_KIND), len(tensors)):
-            tensor = tensors[place]
-            if len(found) >= MOST_TENSORS or time.monotonic() > deadline:
+        # The one that a variable has just now says nothing of the others.
+        kept = [each for each in tensors if id(each) not in variables] or tensors
+        for place in range(max(0, len(kept) - _EACH_KIND), len(kept)):
+            tensor = kept[place]
+            if len(found) >= MOST_TENSORS or time.thread_time() > deadline:
                 return found
-            chain = chain_to_name(tensor, deadline, [kinds, tensors])
+            chain = chain_to_name(tensor, deadline, [kinds, tensors, kept], variables)
             if chain:
-                found.append(
-                    {
-                        "address": tensor.untyped_storage().data_ptr(),
-                        "bytes": _bytes_of(tensor),
-                        "alike": len(tensors),
-                        "chain": [_described(tensor), *chain],
-                    }
-                )
+                told_of = {
+                    "address": tensor.untyped_storage().data_ptr(),
+                    "bytes": _bytes_of(tensor),
+                    "alike": len(tensors),
+                    "chain": [_described(tensor), *chain],
+                }
+                found.append((tensor, told_of))
     return found
+
+
+def _running_variables() -> dict[int, str]:
+    """What the variables of functions that run are called, by the id of their value: the garbage collector does not see
+    the variables of frames that run."""
+    named: dict[int, str] = {}
+    frames = list(sys._current_frames().values())
+    while frames:  # one of them is this function's own: a variable that still had it would keep all frames alive
+        frame: FrameType | None = frames.pop()
+        while frame is not None:
+            code = frame.f_code
+            if code.co_flags & CO_OPTIMIZED and code.co_filename != __file__ and not _SEE_LOCALS & set(code.co_names):
+                where = f"of {code.co_name} ({os.path.basename(code.co_filename)}:{frame.f_lineno})"
+                for name, value in _variables_of(frame).items():
+                    named.setdefault(id(value), f"variable {name!r} {where}")
+            frame = frame.f_back
+    return named
+
+
+def _variables_of(frame: FrameType) -> dict[str, Any]:
+    variables = frame.f_locals
+    copied = dict(variables)
+    if isinstance(variables, dict):  # before Python 3.13, the frame keeps it, and so what is in it alive
+        variables.clear()
+    return copied
 
 
 def _kinds() -> dict[Any, list[Any]]:
@@ -111,16 +197,18 @@ def _bytes_of(tensor: Any) -> int:
     return int(tensor.untyped_storage().nbytes())
 
 
-def chain_to_name(target: Any, deadline: float, ours: list[Any]) -> list[str]:
+def chain_to_name(target: Any, deadline: float, ours: list[Any], variables: dict[int, str]) -> list[str]:
     """From what holds the object to a variable of a module or of a function that runs, the shortest way; empty where
-    there is none within the limits."""
+    there is none within the limits. `variables`: those of functions, by the id of what they hold."""
     ways: list[tuple[Any, list[str]]] = [(target, [])]
     kept = [*ours, ways]  # what we hold ourselves, alive so that no other object gets its id
     passed = {id(each) for each in [target, kept, *kept]}
     for _ in range(_MOST_LINKS):
         further: list[tuple[Any, list[str]]] = []
         for held, way in ways:
-            if time.monotonic() > deadline:
+            if id(held) in variables:
+                return [*way, variables[id(held)]]
+            if time.thread_time() > deadline:
                 return []
             holders = gc.get_referrers(held)
             kept.append(holders)
