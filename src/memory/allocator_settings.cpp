@@ -1,6 +1,7 @@
 #include "memory/allocator_settings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -32,7 +33,16 @@ std::optional<Number> number_in(std::string_view text) {
   return value;
 }
 
-// Splits at commas and semicolons outside of brackets.
+// What follows the name of the variable, as people copy it from a shell.
+std::string_view without_variable(std::string_view text) {
+  text = trimmed(text);
+  for (const std::string_view name :
+       {"PYTORCH_CUDA_ALLOC_CONF=", "PYTORCH_HIP_ALLOC_CONF=", "PYTORCH_ALLOC_CONF="})
+    if (text.starts_with(name)) return text.substr(name.size());
+  return text;
+}
+
+// Splits at commas outside of brackets.
 std::vector<std::string_view> settings_in(std::string_view text) {
   std::vector<std::string_view> parts;
   int depth = 0;
@@ -142,7 +152,7 @@ Result<void> parse_setting(std::string_view name, std::string_view value, Alloca
   } else if (name == "backend" && value == "native") {
     return {};
   } else if (!changes_no_bytes(name)) {
-    settings.unknown.emplace_back(name);
+    settings.unknown.emplace_back(name == "backend" ? fmt::format("{}:{}", name, value) : name);
   }
   return {};
 }
@@ -166,7 +176,7 @@ std::string_view member(std::string_view json, std::string_view name) {
 }  // namespace
 
 Result<AllocatorSettings> parse_allocator_settings(std::string_view text, AllocatorSettings base) {
-  for (const std::string_view part : settings_in(text)) {
+  for (const std::string_view part : settings_in(without_variable(text))) {
     const std::size_t colon = part.find(':');
     if (colon == std::string_view::npos || colon == 0)
       return failure(fmt::format("'{}' is no setting: write name:value, as in expandable_segments:True", part));
@@ -174,6 +184,19 @@ Result<AllocatorSettings> parse_allocator_settings(std::string_view text, Alloca
     if (!parsed) return std::unexpected(parsed.error());
   }
   return base;
+}
+
+Result<void> check_question(std::string_view text) {
+  const auto parsed = parse_allocator_settings(text);
+  if (!parsed) return std::unexpected(parsed.error());
+  const std::size_t named = settings_in(without_variable(text)).size();
+  if (named == 0) return failure("no setting is named: write name:value, as in expandable_segments:True");
+  if (parsed->unknown.size() < named) return {};
+  return failure(
+      fmt::format("the simulation knows nothing of {}: it knows expandable_segments, max_split_size_mb, "
+                  "max_non_split_rounding_mb, garbage_collection_threshold, per_process_memory_fraction and "
+                  "roundup_power2_divisions",
+                  fmt::join(parsed->unknown, ", ")));
 }
 
 AllocatorSettings recorded_allocator_settings(const Trace& trace) {

@@ -27,14 +27,18 @@ struct AllocatorSettings {
   double garbage_collection_threshold = 0;              // of the memory that the process may use; 0: never
   double memory_fraction = 0;                           // that the process may use; 0: no limit but the device's
   RoundingDivisions roundup_power2_divisions{};
-  std::vector<std::string> unknown;  // names of settings that are not simulated
+  std::vector<std::string> unknown;  // those that are not simulated, by name
 
   bool operator==(const AllocatorSettings&) const = default;
 };
 
-// From text as in PYTORCH_CUDA_ALLOC_CONF: "expandable_segments:True,max_split_size_mb:128". Settings that the text
-// does not name stay as they are in `base`. Fails with a sentence on values that PyTorch would refuse.
+// From text as in PYTORCH_CUDA_ALLOC_CONF: "expandable_segments:True,max_split_size_mb:128", with or without the
+// variable's name and "=" before it. Settings that the text does not name stay as they are in `base`. Fails with a sentence on values that PyTorch would refuse.
 Result<AllocatorSettings> parse_allocator_settings(std::string_view text, AllocatorSettings base = {});
+
+// Fails with a sentence where a simulation under such settings would answer nothing: none is named, or none that it
+// knows.
+Result<void> check_question(std::string_view text);
 
 // Those that the trace was recorded under, as far as it says; PyTorch's own defaults elsewhere.
 AllocatorSettings recorded_allocator_settings(const Trace& trace);

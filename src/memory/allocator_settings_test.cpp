@@ -35,6 +35,32 @@ TEST(AllocatorSettings, that_are_unknown_are_named) {
   EXPECT_EQ(parsed->unknown, std::vector<std::string>{"large_segment_size_mb"});
 }
 
+TEST(AllocatorSettings, are_read_behind_the_name_of_their_variable) {
+  for (const std::string_view name : {"PYTORCH_CUDA_ALLOC_CONF=", "PYTORCH_HIP_ALLOC_CONF=", " PYTORCH_ALLOC_CONF="}) {
+    const auto parsed = parse_allocator_settings(std::string(name) + "expandable_segments:True");
+    ASSERT_TRUE(parsed);
+    EXPECT_TRUE(parsed->expandable_segments) << name;
+    EXPECT_TRUE(parsed->unknown.empty()) << name;
+  }
+}
+
+TEST(AllocatorSettings, are_a_question_where_at_least_one_of_them_is_simulated) {
+  for (const std::string_view text : {"expandable_segments:False", "nonsense:1,max_split_size_mb:64", "backend:native",
+                                      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"})
+    EXPECT_TRUE(check_question(text)) << text;
+  for (const std::string_view text : {"", " , ", "PYTORCH_CUDA_ALLOC_CONF="}) {
+    const auto checked = check_question(text);
+    ASSERT_FALSE(checked) << text;
+    EXPECT_TRUE(checked.error().message.starts_with("no setting is named")) << checked.error().message;
+  }
+  for (const std::string_view text : {"nonsense:1", "backend:cudaMallocAsync"}) {
+    const auto checked = check_question(text);
+    ASSERT_FALSE(checked) << text;
+    EXPECT_TRUE(checked.error().message.starts_with("the simulation knows nothing of " + std::string(text.substr(0, 7))))
+        << checked.error().message;
+  }
+}
+
 TEST(AllocatorSettings, that_make_no_sense_are_refused_with_a_sentence) {
   for (const std::string_view text :
        {"expandable_segments", "expandable_segments:yes", ":", "max_split_size_mb:20", "max_split_size_mb:-5",
