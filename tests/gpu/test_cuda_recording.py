@@ -96,7 +96,7 @@ class TelltaleRecord(Case):
         self.assertEqual(counts[0], counts[1], "both cycles have two steps")
 
     def test_steps_aside_in_pauses_and_waits_for_the_gpu_behind_them(self):
-        self.record(TRAIN, "for _ in range(60): step()")
+        self.record(TRAIN, "for _ in range(400): step()")
         recorded = self.recorded()
         left_out = recorded.named("UnrecordedStep")
         self.assertGreaterEqual(len(left_out), 6)
