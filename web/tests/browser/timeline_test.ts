@@ -313,26 +313,25 @@ test("of an event and a range, what was chosen last stands on top", async () => 
 test("the timeline goes to the steps that are chosen, wherever that is done", async () => {
   const { page, canvas } = await openTimeline();
   const { steps } = (await page.evaluate(async () => (await fetch("api/trace")).json() as Promise<unknown>)) as { steps: { index: number; start_ns: number; duration_ns: number }[] };
-  const step = steps[1];
-  assert(step);
-  const isThere = async (): Promise<void> => {
+  const [first, step] = steps;
+  assert(first && step);
+  const isThere = async (expected: { start_ns: number; duration_ns: number }): Promise<void> => {
     await page.waitForFunction(
       ({ start_ns, duration_ns }) => {
         const { dataset } = document.querySelector("canvas.timeline-canvas") as HTMLElement;
         const [start, end] = [Number(dataset["start"]), Number(dataset["end"])];
         return start <= start_ns && end >= start_ns + duration_ns && end - start < 1.2 * duration_ns;
       },
-      step,
+      expected,
     );
   };
   await page.evaluate((index) => (location.hash += `&steps=${String(index)}`), step.index);
-  await isThere();
+  await isThere(step);
   await page.keyboard.press("Home");
-  await page.evaluate((index) => (location.hash = `#view=overview&steps=${String(index)}`), steps[0]?.index ?? 0);
+  await page.evaluate((index) => (location.hash = `#view=overview&steps=${String(index)}`), first.index);
   await page.locator("h1").waitFor();
-  await page.evaluate((index) => (location.hash = `#view=overview&steps=${String(index)}`), step.index);
   await page.keyboard.press("2");
-  await isThere();
+  await isThere(first);
   const other = await openPage(server, `view=timeline&steps=${String(step.index)}`);
   await drawnTimeline(other);
   const { start, end } = await seen(other.locator("canvas.timeline-canvas"));
