@@ -126,6 +126,13 @@ TEST(TraceUnfitRule, tells_of_what_the_recorder_dropped_and_of_damage) {
             "Take all numbers with care: the recorder dropped 800 events; parts of the file are damaged.");
 }
 
+TEST(TraceUnfitRule, tells_of_records_of_the_gpu_that_had_no_times) {
+  ProgramSketch untimed = program_of({kMillisecond, kMillisecond});
+  untimed.sketch().trace().anomalies.add_many(Anomaly::kUnfinishedDeviceWork, 2, 0, {});
+  untimed.sketch().trace().anomalies.add(Anomaly::kUnplacedDeviceWork, 0);
+  EXPECT_EQ(what_is_wrong(untimed.build()), "Take all numbers with care: 3 records of the GPU had no usable times.");
+}
+
 TEST(TraceUnfitRule, takes_a_recording_that_broke_off_as_whole_up_to_there) {
   ProgramSketch killed = program_of({kMillisecond, kMillisecond});
   killed.sketch().trace().format = "tell";
