@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bandPath, byteTicks, layerAt, linear, nearest, pointAt, stacked, stepPath } from "../src/memory/curve";
-import { ceiling, dotRadius, logScale, placesOfHollow, powersAround, powersOfTen, rangesOf, sharedPeaks } from "../src/roofline/log_scales";
+import { ceiling, dotRadius, isHollow, logScale, placesOfHollow, powersAround, powersOfTen, rangesOf, sharedPeaks } from "../src/roofline/log_scales";
 import type { Roofline } from "../src/protocol";
 import { dearestLine, fileGroups } from "../src/source/files";
 
@@ -102,4 +102,10 @@ test("kernels without known operations stand side by side left of the lowest cor
 test("the nearest known time is that before or behind", () => {
   assert.deepEqual([4, 6, 25, 15].map((time) => nearest([0, 10, 20], time)), [0, 10, 20, 10]);
   assert.equal(nearest([], 3), undefined);
+});
+
+test("kernels without known operations are drawn where their memory is what they wait for", () => {
+  const kernel = (flops: number | null, bytes: number): Roofline["kernels"][number] => ({ flops_per_second: flops, bytes_per_second: bytes }) as Roofline["kernels"][number];
+  assert.deepEqual([kernel(null, 4e12), kernel(null, 1e6), kernel(1e12, 4e12)].map((each) => isHollow(each, 4.8e12)), [true, false, false]);
+  assert.equal(isHollow(kernel(null, 4e12), null), false);
 });

@@ -31,11 +31,18 @@ export function powersOfTen({ low, high }: Range): number[] {
 
 const ROOM = 1.6; // times: what a dot or a label needs around it
 
+const LEAST_SHARE = 1e-3; // of the memory's speed; what is slower waits for something else, and would stretch the plot
+
+/** A kernel that has a place only below the memory's line: its bytes are known, its operations are not. */
+export function isHollow(kernel: Roofline["kernels"][number], memorySpeed: number | null): boolean {
+  return kernel.flops_per_second === null && memorySpeed !== null && kernel.bytes_per_second >= LEAST_SHARE * memorySpeed;
+}
+
 /** What holds all kernels and the corners of all ceilings, with room for dots and labels. */
 export function rangesOf({ kernels, peaks, bytes_per_second }: Roofline): { x: Range; y: Range } {
   const corners = bytes_per_second === null ? [] : peaks.map(({ flops_per_second }) => flops_per_second / bytes_per_second);
   const around = (amounts: readonly (number | null)[]): number[] => amounts.flatMap((amount) => (amount === null ? [] : [amount / ROOM, amount * ROOM]));
-  const hollow = kernels.flatMap(({ flops_per_second, bytes_per_second: speed }) => (flops_per_second === null ? [speed] : []));
+  const hollow = kernels.flatMap((kernel) => (isHollow(kernel, bytes_per_second) ? [kernel.bytes_per_second] : []));
   const left = hollow.length > 0 && corners.length > 0 ? Math.min(...corners) / HOLLOW_ROOM : null;
   return {
     x: powersAround([...around(kernels.map(({ flops_per_byte }) => flops_per_byte)), ...corners.map((corner) => corner * LABEL_ROOM), ...(left === null ? [] : [left])]),

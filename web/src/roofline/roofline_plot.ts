@@ -3,7 +3,7 @@ import { colorStyle } from "../colors";
 import { element, replace, svg } from "../element";
 import { formatFlops, formatBytes, formatNumber, formatPercent, formatTime } from "../format";
 import type { Roofline } from "../protocol";
-import { type Range, ceiling, dotRadius, logScale, placesOfHollow, powersOfTen, rangesOf, sharedPeaks } from "./log_scales";
+import { type Range, ceiling, dotRadius, isHollow, logScale, placesOfHollow, powersOfTen, rangesOf, sharedPeaks } from "./log_scales";
 
 export type Kernel = Roofline["kernels"][number];
 
@@ -18,11 +18,6 @@ export function kernelText(kernel: Kernel): string {
       ? `${formatBytes(bytes)}/s; its operations are not known.${reached.replace("there", "with its memory")}`
       : `${formatFlops(flops)}/s at ${formatNumber(intensity)} FLOP per byte.${reached}`;
   return `${formatTime(kernel.device_ns)} per step, ${kind}: ${speed}`;
-}
-
-/** Kernels that have a place only below the memory's line. */
-export function isHollow({ flops_per_second }: Kernel): boolean {
-  return flops_per_second === null;
 }
 
 export class RooflinePlot {
@@ -94,20 +89,19 @@ export class RooflinePlot {
 
   private dots({ kernels, peaks, bytes_per_second }: Roofline, range: Range, mostNs: number, x: (value: number) => number, y: (value: number) => number): SVGElement[] {
     const lowestCorner = peaks.reduce((least, { flops_per_second }) => Math.min(least, flops_per_second / (bytes_per_second ?? 1)), range.high);
-    const hollow = kernels.filter(isHollow);
+    const hollow = kernels.filter((kernel) => isHollow(kernel, bytes_per_second));
     const places = placesOfHollow(hollow.length, range, lowestCorner);
     return kernels.flatMap((kernel, at) => {
       const { flops_per_byte, flops_per_second } = kernel;
       if (flops_per_byte !== null && flops_per_second !== null) return [this.dot(kernel, at, mostNs, x(flops_per_byte), y(flops_per_second))];
       const along = places[hollow.indexOf(kernel)];
-      // Without the memory's line there is nothing to compare with.
-      return along === undefined || bytes_per_second === null ? [] : [this.dot(kernel, at, mostNs, x(along), y(along * kernel.bytes_per_second))];
+      return along === undefined ? [] : [this.dot(kernel, at, mostNs, x(along), y(along * kernel.bytes_per_second))];
     });
   }
 
   private dot(kernel: Kernel, at: number, mostNs: number, cx: number, cy: number): SVGElement {
     const dot = svg("circle", {
-      class: isHollow(kernel) ? "dot hollow" : "dot", "data-kernel": at, cx, cy, r: dotRadius(kernel.device_ns, mostNs), style: colorStyle(kernel.color),
+      class: kernel.flops_per_second === null ? "dot hollow" : "dot", "data-kernel": at, cx, cy, r: dotRadius(kernel.device_ns, mostNs), style: colorStyle(kernel.color),
     });
     dot.addEventListener("pointerenter", () => this.actions.pointed(at));
     dot.addEventListener("pointerleave", () => this.actions.pointed(null));

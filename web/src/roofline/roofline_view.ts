@@ -11,7 +11,8 @@ import { adviceFor } from "../recorded";
 import { place } from "../state";
 import { showOnTimeline } from "../to_timeline";
 import type { Page, Shown, View } from "../view";
-import { type Kernel, RooflinePlot, isHollow } from "./roofline_plot";
+import { isHollow } from "./log_scales";
+import { type Kernel, RooflinePlot } from "./roofline_plot";
 
 function show(room: HTMLElement, firstPage: Page): Shown {
   let page = firstPage;
@@ -90,7 +91,7 @@ function nothing(shape: TraceShape): HTMLElement {
 function captionOf({ device, bytes_per_second, peaks, kernels, left_out_ns }: Roofline): string {
   return [
     bytes_per_second === null || peaks.length === 0 ? `What ${device} can do at most is not known.` : "",
-    kernels.some(isHollow) ? "Hollow dots: the bytes are known, the operations are not. How far such a dot stands below the memory's line is measured; where along it is not." : "",
+    kernels.some((kernel) => isHollow(kernel, bytes_per_second)) ? "Hollow dots: the bytes are known, the operations are not. How far such a dot stands below the memory's line is measured; where along it is not." : "",
     left_out_ns > 0 ? `Not shown: ${formatTime(left_out_ns)} a step in kernels whose operators tell no shapes, or whose bytes do not follow from them.` : "",
   ].join(" ").trim();
 }
