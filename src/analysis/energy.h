@@ -2,7 +2,8 @@
 // memory.
 //
 // Energy is that of whole boards and packages, whoever else uses them. It is a mean power times the length of a step,
-// so that short steps have theirs, too, and so has a step as it is without the recording. Pure and thread-safe; linear in the values of gauges.
+// so that short steps have theirs, too, and so has a step as it is without the recording. Pure and thread-safe; linear
+// in the values of gauges.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +59,8 @@ struct GaugedDevice {
 };
 
 struct EnergyUse {
-  std::vector<GaugedDevice> devices;             // in the order of the trace
-  std::optional<double> joules_per_step;         // of all that are used and have a number
+  std::vector<GaugedDevice> devices;      // in the order of the trace
+  std::optional<double> joules_per_step;  // of all that are used and have a number
   std::optional<double> recorded_joules_per_step;
   std::optional<std::int64_t> samples_per_step;  // as far as shapes tell
 

@@ -178,8 +178,9 @@ void declare_content(CLI::App& app, capture::RecordOptions& options) {
   app.add_flag("--stacks", options.with_stacks, "Record every call of a Python function, not only samples of stacks");
   const auto memory = app.add_flag("--memory", options.with_memory,
                                    "Also record what the allocators do, and which tensors the program holds");
-  app.add_flag("--referrers", options.with_referrers,
-               "At the end, and a few times before, look for what keeps the tensors alive that no module or optimizer has")
+  app.add_flag(
+         "--referrers", options.with_referrers,
+         "At the end, and a few times before, look for what keeps the tensors alive that no module or optimizer has")
       ->needs(memory);
   app.add_flag("--api", options.with_every_call,
                "Record every call of CUDA's API, not only launches, copies, waits, allocations and events");

@@ -36,8 +36,7 @@ std::optional<Number> number_in(std::string_view text) {
 // What follows the name of the variable, as people copy it from a shell.
 std::string_view without_variable(std::string_view text) {
   text = trimmed(text);
-  for (const std::string_view name :
-       {"PYTORCH_CUDA_ALLOC_CONF=", "PYTORCH_HIP_ALLOC_CONF=", "PYTORCH_ALLOC_CONF="})
+  for (const std::string_view name : {"PYTORCH_CUDA_ALLOC_CONF=", "PYTORCH_HIP_ALLOC_CONF=", "PYTORCH_ALLOC_CONF="})
     if (text.starts_with(name)) return text.substr(name.size());
   return text;
 }

@@ -33,7 +33,8 @@ struct AllocatorSettings {
 };
 
 // From text as in PYTORCH_CUDA_ALLOC_CONF: "expandable_segments:True,max_split_size_mb:128", with or without the
-// variable's name and "=" before it. Settings that the text does not name stay as they are in `base`. Fails with a sentence on values that PyTorch would refuse.
+// variable's name and "=" before it. Settings that the text does not name stay as they are in `base`. Fails with a
+// sentence on values that PyTorch would refuse.
 Result<AllocatorSettings> parse_allocator_settings(std::string_view text, AllocatorSettings base = {});
 
 // Fails with a sentence where a simulation under such settings would answer nothing: none is named, or none that it

@@ -56,7 +56,8 @@ TEST(AllocatorSettings, are_a_question_where_at_least_one_of_them_is_simulated) 
   for (const std::string_view text : {"nonsense:1", "backend:cudaMallocAsync"}) {
     const auto checked = check_question(text);
     ASSERT_FALSE(checked) << text;
-    EXPECT_TRUE(checked.error().message.starts_with("the simulation knows nothing of " + std::string(text.substr(0, 7))))
+    EXPECT_TRUE(
+        checked.error().message.starts_with("the simulation knows nothing of " + std::string(text.substr(0, 7))))
         << checked.error().message;
   }
 }

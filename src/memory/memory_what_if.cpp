@@ -62,7 +62,9 @@ class Question {
     }
     set_range(changes_.batch_factor.value_or(1), result);
     if (changes_.wants_largest_batch && changes_.capacity) {
-      const auto fits = [this](double factor) { return [=, this](const auto& way) { return !run(factor, way).failure; }; };
+      const auto fits = [this](double factor) {
+        return [=, this](const auto& way) { return !run(factor, way).failure; };
+      };
       result.largest_batch = largest([&](double factor) { return std::ranges::all_of(scaling_.ways, fits(factor)); });
       result.largest_batch_at_best =
           largest([&](double factor) { return std::ranges::any_of(scaling_.ways, fits(factor)); });

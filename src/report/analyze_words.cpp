@@ -20,7 +20,6 @@
 namespace telltale {
 namespace {
 
-
 // What the device does, after "it is busy, mostly".
 std::string_view busy_with(WorkClass work) {
   constexpr std::array<std::string_view, kWorkClassCount> kPhrases = {
@@ -59,7 +58,9 @@ const BreakdownPart* largest(const std::vector<BreakdownPart>& parts) {
 }
 
 // So that sentences must say which of the two they are about.
-bool is_much_longer_as_recorded(const Diagnosis& diagnosis) { return diagnosis.slowdown_percent() >= kSlowdownWorthSaying; }
+bool is_much_longer_as_recorded(const Diagnosis& diagnosis) {
+  return diagnosis.slowdown_percent() >= kSlowdownWorthSaying;
+}
 
 // "44.1 to 52.0 ms; ", without the unit twice where both have the same; empty where they are the same.
 std::string range_text(Nanoseconds low, Nanoseconds high) {
@@ -179,9 +180,9 @@ std::string host_sentence(const Diagnosis& diagnosis) {
   for (const BreakdownPart& part : diagnosis.breakdown.parts()) {
     const auto* work = std::get_if<HostWork>(&part.what);
     if (work == nullptr || said == kMostPartsSaid || (said > 0 && part.percent < kLeastPartSaid)) continue;
-    const std::string_view whole = diagnosis.requests                             ? " of a request"
+    const std::string_view whole = diagnosis.requests                                     ? " of a request"
                                    : diagnosis.observer_percent() >= kSlowdownWorthSaying ? " of the recorded step"
-                                                                                  : " of it";
+                                                                                          : " of it";
     text += fmt::format("{}{}{} {}", said == 0 ? "" : ", ", format_percent(part.percent), said == 0 ? whole : "",
                         does(diagnosis, *work));
     ++said;

@@ -39,8 +39,7 @@ void describe(Fields& fields, const GaugedDevice& device) {
   fields.member(
       "joules_per_step", device.joules_per_step,
       "mean power times `step.unobserved_ns`, or from one request to the next; of the whole device, whoever uses it");
-  fields.member("recorded_joules_per_step", device.recorded_joules_per_step,
-                "mean power times `step.mean_ns`");
+  fields.member("recorded_joules_per_step", device.recorded_joules_per_step, "mean power times `step.mean_ns`");
   fields.member("limit_watts", device.limit_watts, "its power limit");
   fields.member("limit_percent", device.limit_percent(), "mean power, of the limit");
   fields.member("utilization_percent", device.utilization_percent, "as the device tells it");

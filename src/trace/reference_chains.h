@@ -1,5 +1,6 @@
-// What a recording says of what kept tensors alive: with --referrers, chains of references from a tensor to the variable
-// from which it was reached. Recorders tell it as the value `referrers` of the header, as docs/record.md describes it.
+// What a recording says of what kept tensors alive: with --referrers, chains of references from a tensor to the
+// variable from which it was reached. Recorders tell it as the value `referrers` of the header, as docs/record.md
+// describes it.
 //
 // Pure and thread-safe. What is written otherwise than described is passed over.
 #pragma once

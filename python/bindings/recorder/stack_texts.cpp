@@ -41,7 +41,8 @@ std::shared_ptr<const StackText> StackTexts::find(std::span<const Frame> frames)
   return text;
 }
 
-// What is described here is kept by nobody: its code may be gone, and other code have its address, once it has returned.
+// What is described here is kept by nobody: its code may be gone, and other code have its address, once it has
+// returned.
 std::shared_ptr<const StackText> StackTexts::find_or_describe(std::span<const Frame> frames) {
   if (auto text = find(frames)) return text;
   std::deque<CodeInfo> infos;

@@ -23,9 +23,8 @@ extern "C" void fake_capture(int node) {
   fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, context);
   fake::launch(context, [node] { fake::create_node(fake::graph(1), fake::node(node)); });
   fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, context);
-  fake::call_driver(
-      CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, context,
-      {.inside = [node] { fake::clone_node(fake::graph(2), fake::node(10 + node), fake::node(node)); }});
+  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, context,
+                    {.inside = [node] { fake::clone_node(fake::graph(2), fake::node(10 + node), fake::node(node)); }});
 }
 
 extern "C" void fake_replay(int node, const char* kernel_name) {
