@@ -106,7 +106,7 @@ test("the theme is chosen and kept", async () => {
   const light = await ground();
   await page.locator("button.theme").click();
   await page.locator("button.theme").click();
-  assert.equal(await page.locator("button.theme").innerText(), "Dark");
+  assert.equal(await page.locator("button.theme").innerText(), "Theme: dark");
   assert.notEqual(await ground(), light);
   const dark = await ground();
   await page.reload();
