@@ -119,11 +119,11 @@ def chains_of_live_tensors(seconds: float = _SECONDS) -> list[tuple[Any, dict[st
     """Those whose kind holds most memory first: many alike are what a leak looks like."""
     deadline = time.thread_time() + seconds
     kinds = _kinds()
-    variables = _running_variables()
+    variables, globals_ = _running_variables(), _running_globals()
     found: list[tuple[Any, dict[str, Any]]] = []
     for tensors in sorted(kinds.values(), key=lambda each: -sum(map(_bytes_of, each))):
         # The one that a variable has just now says nothing of the others.
-        kept = [each for each in tensors if id(each) not in variables] or tensors
+        kept = [each for each in tensors if id(each) not in variables and id(each) not in globals_] or tensors
         for place in range(max(0, len(kept) - _EACH_KIND), len(kept)):
             tensor = kept[place]
             if len(found) >= MOST_TENSORS or time.thread_time() > deadline:
@@ -155,6 +155,17 @@ def _running_variables() -> dict[int, str]:
                     named.setdefault(id(value), f"variable {name!r} {where}")
             frame = frame.f_back
     return named
+
+
+def _running_globals() -> set[int]:
+    """The ids of what modules have in variables of their own whose code runs."""
+    held: set[int] = set()
+    for frame in sys._current_frames().values():
+        caller: FrameType | None = frame
+        while caller is not None:
+            held.update(map(id, list(caller.f_globals.values())))
+            caller = caller.f_back
+    return held
 
 
 def _variables_of(frame: FrameType) -> dict[str, Any]:
