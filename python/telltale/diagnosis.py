@@ -25,7 +25,7 @@ class RunningCost(Struct):
     saved_by: str | None
     """The rule of the first finding; null where there is none."""
     saved_percent: float
-    """Of the energy, if it goes with time."""
+    """Of the energy, if the mean power stays the same."""
     saved_money: float | None
     """By that finding."""
     saved_carbon_grams: float | None

@@ -85,7 +85,7 @@ struct EnergyPrices {
   std::optional<double> grams;  // of CO2
 };
 
-// What 1,000 steps cost, and what a change saves of it that makes a step shorter, if energy goes with time.
+// What 1,000 steps cost, and what a change saves of it that makes a step shorter, if the mean power stays the same.
 struct RunningCost {
   static constexpr double kSteps = 1000;
 

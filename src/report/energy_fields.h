@@ -68,7 +68,7 @@ void describe(Fields& fields, const RunningCost& cost) {
   fields.member("money", exact_or_null(cost.money()), "by `--price`");
   fields.member("carbon_grams", exact_or_null(cost.grams()), "of CO₂, by `--carbon`");
   fields.member("saved_by", or_null(cost.saved_by), "the rule of the first finding; null where there is none");
-  fields.member("saved_percent", cost.saved_percent, "of the energy, if it goes with time");
+  fields.member("saved_percent", cost.saved_percent, "of the energy, if the mean power stays the same");
   fields.member("saved_money", exact_or_null(cost.saved_money()), "by that finding");
   fields.member("saved_carbon_grams", exact_or_null(cost.saved_grams()), "likewise");
 }

@@ -77,17 +77,18 @@ std::string throttling_sentence(const GaugedDevice& device) {
 }
 
 std::string cost_sentence(const RunningCost& cost) {
-  const auto amounts = [](std::optional<double> money, std::optional<double> grams) {
-    std::vector<std::string> words;
-    if (money) words.push_back(format_number(*money));
-    if (grams) words.push_back(format_grams(*grams) + " of CO₂");
-    return listed(words);
-  };
-  std::string text = fmt::format("1,000 steps use {} kWh and cost {}", format_number(cost.kilowatt_hours),
-                                 amounts(cost.money(), cost.grams()));
-  if (!cost.saved_by.empty())
-    text += fmt::format("; the first finding would save {} of it ({}), if energy goes with time",
-                        amounts(cost.saved_money(), cost.saved_grams()), format_percent(cost.saved_percent));
+  std::vector<std::string> spent, saved;
+  if (const auto money = cost.money())
+    spent.push_back(fmt::format("cost {} (at {} per kWh)", format_number(*money), format_number(*cost.prices.money)));
+  if (const auto grams = cost.grams())
+    spent.push_back(
+        fmt::format("emit {} of CO₂ (at {} per kWh)", format_grams(*grams), format_grams(*cost.prices.grams)));
+  if (const auto money = cost.saved_money()) saved.push_back(format_number(*money));
+  if (const auto grams = cost.saved_grams()) saved.push_back(format_grams(*grams) + " of CO₂");
+  std::string text = fmt::format("1,000 steps use {} kWh, which {}", format_number(cost.kilowatt_hours), listed(spent));
+  if (!saved.empty())
+    text += fmt::format("; the first finding would save {} of that, {}, if the mean power stays the same",
+                        format_percent(cost.saved_percent), listed(saved));
   return text + '.';
 }
 

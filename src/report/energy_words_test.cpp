@@ -67,7 +67,9 @@ TEST(EnergyWords, speak_of_requests_where_a_server_has_them) {
   Diagnosis diagnosis = diagnosis_with({cpu()});
   diagnosis.requests.emplace();
   diagnosis.cost = RunningCost{0.5, {.money = 0.3, .grams = {}}, "", 0};
-  EXPECT_EQ(energy_text(diagnosis), "A request uses 32 J: CPU 32 J at 43 W. 1,000 requests use 0.5 kWh and cost 0.15.");
+  EXPECT_EQ(energy_text(diagnosis),
+            "A request uses 32 J: CPU 32 J at 43 W. 1,000 requests use "
+            "0.5 kWh, which cost 0.15 (at 0.3 per kWh).");
 }
 
 TEST(EnergyWords, tell_power_alone_of_what_has_no_steps) {
@@ -112,12 +114,14 @@ TEST(EnergyWords, are_silent_of_devices_that_the_program_does_not_use) {
 TEST(EnergyWords, tell_what_a_thousand_steps_cost_and_what_the_first_finding_saves) {
   Diagnosis diagnosis = diagnosis_with({cpu()});
   diagnosis.cost = RunningCost{0.5, {.money = 0.3, .grams = 4000}, "", 0};
-  EXPECT_EQ(energy_sentences(diagnosis).back(), "1,000 steps use 0.5 kWh and cost 0.15 and 2 kg of CO₂.");
+  EXPECT_EQ(energy_sentences(diagnosis).back(),
+            "1,000 steps use 0.5 kWh, which cost 0.15 (at 0.3 per kWh) and emit 2 kg of CO₂ (at 4 kg per kWh).");
   diagnosis.cost->saved_by = "host_sync";
   diagnosis.cost->saved_percent = 25;
-  EXPECT_EQ(energy_sentences(diagnosis).back(),
-            "1,000 steps use 0.5 kWh and cost 0.15 and 2 kg of CO₂; the first finding would save 0.0375 and 500 g of "
-            "CO₂ of it (25 %), if energy goes with time.");
+  EXPECT_EQ(
+      energy_sentences(diagnosis).back(),
+      "1,000 steps use 0.5 kWh, which cost 0.15 (at 0.3 per kWh) and emit 2 kg of CO₂ (at 4 kg per kWh); the first "
+      "finding would save 25 % of that, 0.0375 and 500 g of CO₂, if the mean power stays the same.");
 }
 
 TEST(EnergyWords, are_in_every_view) {

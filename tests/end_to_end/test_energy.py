@@ -131,7 +131,7 @@ class Energy(unittest.TestCase):
         self.assertAlmostEqual(cost["money"], 0.5 * kilowatt_hours, delta=1e-6)
         self.assertAlmostEqual(cost["carbon_grams"], 400 * kilowatt_hours, delta=1e-3)
         text = run("analyze", trace, "--price", "0.5").stdout
-        self.assertIn("1,000 steps use 0.005 kWh and cost 0.0025", " ".join(text.split()))
+        self.assertIn("1,000 steps use 0.005 kWh, which cost 0.0025 (at 0.5 per kWh)", " ".join(text.split()))
         self.assertIsNone(answer("analyze", trace)["cost"])
 
     def test_without_gauges_a_price_has_no_answer_and_says_so(self):
