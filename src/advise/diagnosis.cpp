@@ -214,6 +214,12 @@ void find_unobserved_step(const Trace& trace, const StepGraph& graph, Diagnosis&
 // Where more than this share of a device's memory is in use, somebody will want to know what would free some.
 constexpr double kScarceShare = 0.8;
 
+bool is_of_memory_alone(const Trace& trace) {
+  const auto says_what_runs = [](Kind kind) { return kind != Kind::kAnnotation && kind != Kind::kSpan; };
+  return (trace.memory.size() > 0 || !trace.memory_segments.empty()) &&
+         std::ranges::none_of(trace.events.kind, says_what_runs);
+}
+
 bool is_scarce(const Trace& trace, const std::optional<MemorySummary>& memory) {
   const auto ran_out = [](const AllocatorEvent& event) { return event.action == AllocatorAction::kOutOfMemory; };
   if (std::ranges::any_of(trace.allocator_events, ran_out)) return true;
@@ -310,7 +316,8 @@ Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {
   diagnosis.waits = host_waits(trace, diagnosis.timing, host_work);
   diagnosis.copies = copy_summary(trace, diagnosis.timing);
   diagnosis.memory = memory_summary(trace, diagnosis.timing);
-  if (options.wants_memory || is_scarce(trace, diagnosis.memory))
+  diagnosis.is_of_memory_alone = is_of_memory_alone(trace);
+  if (options.wants_memory || diagnosis.is_of_memory_alone || is_scarce(trace, diagnosis.memory))
     diagnosis.memory_causes = std::make_shared<const MemoryCauses>(memory_causes(trace, diagnosis.timing, phases));
   diagnosis.communication = communication(trace, diagnosis.timing);
   remark_on_load(trace, diagnosis);

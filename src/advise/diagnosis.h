@@ -74,8 +74,9 @@ struct Diagnosis {
   StepTiming timing;
   // Whether steps are what to tell of. A program without a framework that marks none has requests and threads instead.
   bool is_about_steps = true;
-  Nanoseconds recorded_ns = 0;    // a step as it was recorded: what the breakdown adds up to
-  Nanoseconds unobserved_ns = 0;  // a step as it would have been without a profiler
+  bool is_of_memory_alone = false;  // as of a snapshot of the allocator: nothing that runs was recorded
+  Nanoseconds recorded_ns = 0;      // a step as it was recorded: what the breakdown adds up to
+  Nanoseconds unobserved_ns = 0;    // a step as it would have been without a profiler
   // In which it lies: the spread of the measured steps, or what the estimate may be off by.
   Nanoseconds unobserved_low_ns = 0, unobserved_high_ns = 0;
   UnobservedSource unobserved_source = UnobservedSource::kRecorded;

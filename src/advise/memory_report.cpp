@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "advise/memory_rule.h"
 #include "advise/rule_info.h"
@@ -28,7 +29,7 @@ std::vector<std::string> rules_about_memory() {
   return ids;
 }
 
-bool has_memory(const Trace& trace) { return trace.memory.size() > 0; }
+bool has_memory(const Trace& trace) { return trace.memory.size() > 0 || !trace.memory_segments.empty(); }
 
 MemoryReport memory_report(const Trace& trace, const std::optional<StepRange>& steps, bool keeps_edits) {
   DiagnosisOptions options;
@@ -52,6 +53,11 @@ MemoryReport memory_report(const Trace& trace, const std::optional<StepRange>& s
     report.remarks.emplace_back(
         "The log begins in the middle of the program: its ring has forgotten what was before, where the peak may have "
         "been higher. Give _record_memory_history() more max_entries.");
+  if (std::ranges::any_of(report.causes.devices, std::logical_not{}, &DeviceCauses::has_history))
+    report.remarks.emplace_back(
+        "The snapshot has no history: it says what was there when it was taken, and neither when memory was fullest "
+        "nor "
+        "what grows. Call torch.cuda.memory._record_memory_history() at the start of the program for that.");
   if (report.causes.inferred_steps > 0)
     report.remarks.push_back(
         fmt::format("The file marks no steps. {} inferred from the lines that allocate, which repeat themselves.",

@@ -16,13 +16,31 @@ DeviceMemory memory_of(const Trace& trace, DeviceId device, const std::vector<st
   return found;
 }
 
+// What its allocator held when a snapshot without a log was taken.
+DeviceMemory held_memory(const Trace& trace, DeviceId device) {
+  MemoryPoint held;
+  for (const MemorySegment& segment : trace.memory_segments)
+    if (segment.device == device) held.reserved += segment.bytes;
+  for (const MemoryBlock& block : trace.memory_blocks)
+    if (block.segment < trace.memory_segments.size() && trace.memory_segments[block.segment].device == device &&
+        block.state == BlockState::kAllocated)
+      held.allocated += block.bytes;
+  return {.device = device,
+          .levels = {held},
+          .allocated_before = held.allocated,
+          .peak = held,
+          .peak_reserved = held.reserved};
+}
+
 }  // namespace
 
 std::vector<DeviceMemory> memory_by_device(const Trace& trace) {
-  const std::map<DeviceId, std::vector<std::size_t>> rows = memory_rows(trace);
+  std::map<DeviceId, std::vector<std::size_t>> rows = memory_rows(trace);
+  for (const MemorySegment& segment : trace.memory_segments) rows.try_emplace(segment.device);
   std::vector<DeviceMemory> devices;
   for (const auto& [device, of_device] : rows)
-    if (device != kHost) devices.push_back(memory_of(trace, device, of_device));
+    if (device != kHost)
+      devices.push_back(of_device.empty() ? held_memory(trace, device) : memory_of(trace, device, of_device));
   if (const auto host = rows.find(kHost); host != rows.end()) devices.push_back(memory_of(trace, kHost, host->second));
   return devices;
 }

@@ -15,13 +15,14 @@ namespace telltale {
 
 struct DeviceMemory {
   DeviceId device = kHost;
-  std::vector<MemoryPoint> levels;  // after each of its events; never empty
+  std::vector<MemoryPoint> levels;  // after each of its events; what the allocator holds where it has none; never empty
   std::int64_t allocated_before = 0;
   MemoryPoint peak;                // of what is allocated; the first, where there are several
   std::int64_t peak_reserved = 0;  // 0: see MemoryPoint::reserved
 };
 
-// Those with memory events, by id; the host, kHost, comes last.
+// Those with memory events or, as in snapshots without a log, segments of the allocator, by id; the host, kHost, comes
+// last.
 std::vector<DeviceMemory> memory_by_device(const Trace& trace);
 
 // The curve with at most so many points, four at least: of each of equally long stretches the first, the lowest, the

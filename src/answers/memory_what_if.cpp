@@ -33,9 +33,11 @@ Result<double> parsed_factor(std::string_view text, Spelling spelling) {
 }
 
 constexpr std::string_view kNoLog =
-    "it has no log of PyTorch's allocator for CUDA, which the simulation needs: record with telltale record --memory "
-    "on "
-    "a GPU, or take a snapshot after torch.cuda.memory._record_memory_history()";
+    "it has no log of PyTorch's allocator for CUDA, which --fits, --batch and --settings simulate: record with "
+    "telltale "
+    "record --memory on a GPU, or take a snapshot after torch.cuda.memory._record_memory_history(); --without alone "
+    "needs "
+    "none";
 
 // The one with most reserved.
 DeviceId fullest_device(const Trace& trace, const std::vector<DeviceId>& devices) {
@@ -73,6 +75,7 @@ Result<Without> without_rules(const Trace& trace, const MemoryWhatIfRequest& req
   if (const DeviceCauses* const device = fullest(report.causes)) without.device = device->peak.device;
   std::vector<MemoryEdit> edits;
   for (const std::string& rule : request.without) {
+    if (std::ranges::find(without.findings, rule, &WithoutFinding::rule) != without.findings.end()) continue;
     const auto finding = std::ranges::find(report.findings, rule, &Finding::rule);
     if (finding == report.findings.end())
       return failure(fmt::format("{} found nothing here, so there is nothing to fix: telltale memory lists what was "
@@ -113,8 +116,7 @@ Result<MemoryWhatIfAnswer> memory_what_if(const MemoryWhatIfRequest& request) {
     changes.batch_factor = *factor;
   }
   if (request.settings) {  // refused before a large file is read
-    const auto settings = parse_allocator_settings(*request.settings);
-    if (!settings) return std::unexpected(settings.error());
+    if (const auto good = check_question(*request.settings); !good) return std::unexpected(good.error());
   }
   if (const auto known = check_rules(request); !known) return std::unexpected(known.error());
   const auto source = load(request.source);

@@ -22,6 +22,11 @@ void describe(Fields& fields, const CategoryWords& of) {
   describe_category(fields, of.use);
 }
 
+std::string fragmentation_text(const DeviceCauses& device) {
+  const std::string lost = fragmentation_sentence(device), pinned = pinning_sentence(device);
+  return pinned.empty() ? lost : lost + ' ' + pinned;
+}
+
 struct DeviceWords {
   const MemoryReport& report;
   const DeviceCauses& device;
@@ -35,7 +40,7 @@ void describe(Fields& fields, const DeviceWords& of) {
   fields.member("peak", peak_sentence(of.report, of.device), "how much, of how much");
   fields.member("place", peak_place_sentence(of.device), "where");
   fields.member("steps", steps_sentence(of.device), "whether they are alike");
-  fields.member("fragmentation", fragmentation_sentence(of.device), "what is in no tensor");
+  fields.member("fragmentation", fragmentation_text(of.device), "what is in no tensor, and what keeps it apart");
   fields.member("certainty", certainty_sentence(of.device), "how categories are known");
   fields.member("segments", of.segments, "of the allocator, at the peak");
 }
@@ -65,7 +70,10 @@ void describe(Fields& fields, const MemoryReportAnswer& answer) {
     devices.push_back({report, device, drawn_segments(*answer.held->trace, device, segments[i])});
   }
   std::vector<std::string> leaks;
-  for (const MemoryLeak& leak : report.causes.leaks) leaks.push_back(leak_sentence(report, leak));
+  for (const MemoryLeak& leak : report.causes.leaks) {
+    const std::string keeper = keeper_sentence(leak);
+    leaks.push_back(leak_sentence(report, leak) + (keeper.empty() ? "" : ' ' + keeper));
+  }
   std::vector<FindingOf> findings;
   for (const Finding& finding : report.findings) findings.push_back({finding});
   fields.object("MemoryReport", "The words and pictures beside telltale.memory/1");

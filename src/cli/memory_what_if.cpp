@@ -1,6 +1,6 @@
 #include "cli/memory_what_if.h"
 
-#include <algorithm>
+#include <cctype>
 #include <cstdint>
 
 #include "cli/size_text.h"
@@ -11,6 +11,8 @@ void declare_memory_what_if(CLI::App& app, answers::MemoryWhatIfRequest& request
   app.add_option_function<std::string>(
          "--fits",
          [&request](const std::string& text) {
+           if (!text.empty() && std::isdigit(static_cast<unsigned char>(text.back())) != 0)
+             throw CLI::ValidationError("--fits", "'" + text + "' has no unit: write " + text + "GB");
            const auto bytes = parsed_size(text);
            if (!bytes || *bytes == 0 || *bytes > std::uint64_t{1} << 50)
              throw CLI::ValidationError("--fits", "'" + text + "' is no size of memory: write 24GB");

@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <unordered_map>
+#include <tuple>
+
+#include "memory/stack_words.h"
 
 namespace telltale {
 namespace {
 
-constexpr std::size_t kMostPinningBlocks = 100;
+constexpr std::size_t kMostPinningBlocks = 10, kMostPinningLines = 50;
 
 class Sorting {
  public:
-  Sorting(const Trace& trace, const AllocatorWalk& walk) : walk_(walk) {
+  Sorting(const Trace& trace, const AllocatorWalk& walk) : trace_(trace), walk_(walk) {
     result_.entry = walk.entry();
     result_.totals = walk.totals();
     result_.rounding_bytes = walk.totals().active - walk.totals().requested;
@@ -29,21 +31,23 @@ class Sorting {
       for (; block != walk_.blocks().end() && block->first < segment.end(); ++block)
         if (!block->second.is_live()) take_free(segment, block);
     }
-    std::map<StringId, PinningLine> lines;
+    std::map<std::tuple<std::string, int>, PinningLine> lines;
     for (const auto& [address, pinned] : pinned_) {
       const WalkedBlock& block = walk_.blocks().at(address);
-      result_.pinning.push_back({address, block.bytes, pinned, block.call_stack, block.allocated_by});
-      PinningLine& line = lines[block.call_stack];
-      line.call_stack = block.call_stack;
+      const std::optional<SourceLine> source = line_of_stack(trace_.strings[block.call_stack]);
+      result_.pinning.push_back({address, block.bytes, pinned, source});
+      PinningLine& line = lines[source ? std::tuple(source->file, source->line) : std::tuple(std::string(), -1)];
+      line.source = source;
       line.pinned_bytes += pinned;
       line.bytes += block.bytes;
       ++line.blocks;
     }
-    for (const auto& [stack, line] : lines) result_.lines.push_back(line);
+    for (const auto& [place, line] : lines) result_.lines.push_back(line);
     const auto first = [](const auto& a, const auto& b) { return a.pinned_bytes > b.pinned_bytes; };
     std::ranges::stable_sort(result_.pinning, first);
     std::ranges::stable_sort(result_.lines, first);
     if (result_.pinning.size() > kMostPinningBlocks) result_.pinning.resize(kMostPinningBlocks);
+    if (result_.lines.size() > kMostPinningLines) result_.lines.resize(kMostPinningLines);
     return std::move(result_);
   }
 
@@ -72,6 +76,7 @@ class Sorting {
     if (!neighbors.empty()) pinned_[neighbors[0]] += held - (neighbors.size() == 2 ? held / 2 : 0);
   }
 
+  const Trace& trace_;
   const AllocatorWalk& walk_;
   std::uint64_t asking_stream_ = 0;
   StringId asking_pool_ = kEmptyString;
@@ -113,6 +118,8 @@ Fragmentation fragmentation_at(const Trace& trace, DeviceId device, Nanoseconds 
 }
 
 std::vector<SettingEffect> settings_that_help(const Trace& trace, const AllocatorRequests& requests) {
+  // What stands in a snapshot without a log says nothing of the peak.
+  if (requests.list.empty()) return {};
   SimulatorLimits limits;
   for (const Device& device : trace.devices)
     if (device.id == requests.device && device.memory_bytes && *device.memory_bytes > 0)

@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/source_line.h"
 #include "memory/allocator_walk.h"
 #include "memory/simulator/simulation.h"
 #include "trace/trace.h"
@@ -18,18 +20,17 @@ namespace telltale {
 // A live block beside free space. A free piece between two live blocks is pinned by both, half each.
 struct PinningBlock {
   std::uint64_t address = 0;
-  std::int64_t bytes = 0;         // its own
-  std::int64_t pinned_bytes = 0;  // free ones that cannot be given back because of it
-  StringId call_stack = kEmptyString;
-  std::size_t allocated_by = kNoAllocatorEntry;
+  std::int64_t bytes = 0;            // its own
+  std::int64_t pinned_bytes = 0;     // free ones that cannot be given back because of it
+  std::optional<SourceLine> source;  // the line that made it; nothing: not known
 };
 
-// The blocks that one place of the program made.
+// The blocks that one line made.
 struct PinningLine {
-  StringId call_stack = kEmptyString;
+  std::optional<SourceLine> source;
   std::int64_t pinned_bytes = 0;
   std::int64_t bytes = 0;
-  std::size_t blocks = 0;
+  std::int64_t blocks = 0;
 };
 
 struct Fragmentation {
@@ -41,8 +42,8 @@ struct Fragmentation {
   std::int64_t soft_bytes = 0;        // in free segments and pages of the stream that asks: none is large enough alone
   std::int64_t stream_bytes = 0;      // in free segments and pages of other streams and private pools
   std::int64_t rounding_bytes = 0;    // what blocks have beyond what was asked for
-  std::vector<PinningBlock> pinning;  // by falling bytes that they pin, the first hundred
-  std::vector<PinningLine> lines;     // likewise, all; together they pin hard_bytes
+  std::vector<PinningBlock> pinning;  // by falling bytes that they pin, the first ten
+  std::vector<PinningLine> lines;     // likewise, the first fifty
 };
 
 // After the first allocation that finds as much reserved as ever.

@@ -60,7 +60,7 @@ TEST(Fragmentation, tells_pinned_space_from_idle_segments_of_this_and_other_stre
             found.totals.reserved);
   // The 4 MiB pin all 8 before them and half of the 8 behind; the 20 MiB the other half.
   ASSERT_EQ(found.lines.size(), 2u);
-  EXPECT_EQ(log.trace.strings[found.lines[0].call_stack], "cache.py(3): keep");
+  EXPECT_EQ(found.lines[0].source, (SourceLine{"cache.py", 3, "keep"}));
   EXPECT_EQ(found.lines[0].pinned_bytes, 12 * kMiB);
   EXPECT_EQ(found.lines[0].bytes, 4 * kMiB);
   EXPECT_EQ(found.lines[1].pinned_bytes, 4 * kMiB);

@@ -23,12 +23,13 @@ MemoryCauses memory_causes(const Trace& trace, const StepTiming& timing, const s
   for (const DeviceMemory& device : memory_by_device(trace)) {
     std::vector<UsedBlock> blocks = used_blocks(trace, device.device, phases);
     DeviceCauses found;
+    found.has_history = trace.memory.size() > 0;
     found.peak = memory_peak(trace, device, blocks);
     std::optional<StepTiming> inferred;
     if (timing.source == StepSource::kWhole) inferred = inferred_steps(trace, device.device);
     if (inferred) causes.inferred_steps = std::max(causes.inferred_steps, inferred->steps.size());
     const StepTiming& steps = inferred ? *inferred : timing;
-    found.timeline = memory_timeline(device, blocks, steps);
+    found.timeline = memory_timeline(trace, device, blocks, steps);
     std::ranges::move(memory_leaks(trace, device.device, blocks, steps, device.peak.allocated),
                       std::back_inserter(causes.leaks));
     found.step_ends = step_ends_for_leaks(trace, steps);

@@ -21,6 +21,7 @@ struct DeviceCauses {
   MemoryTimeline timeline;
   std::vector<UsedBlock> at_peak;      // what lives then, by falling size
   std::vector<Nanoseconds> step_ends;  // of the steps, or calls of the model, by which leaks were told
+  bool has_history = true;             // otherwise the peak is when a snapshot without a log was taken
   // When most is reserved; nothing where the allocator's log was not recorded.
   std::optional<Fragmentation> fragmentation;
 };

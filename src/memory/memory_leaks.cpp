@@ -9,6 +9,9 @@
 #include "analysis/memory_summary.h"
 #include "analysis/robust_statistics.h"
 #include "memory/memory_peak.h"
+#include "trace/loader_facts.h"
+#include "trace/reference_chains.h"
+#include "trace/resident_memory.h"
 
 namespace telltale {
 namespace {
@@ -45,15 +48,44 @@ double growth_of(std::span<const std::int64_t> levels) {
   return std::max(0.0, std::min(whole, slope));
 }
 
-struct Line {
-  std::vector<std::int64_t> levels;  // at the end of each step: first how they change, then what they are
-  std::map<MemoryUse, std::int64_t> by_use;
-  const UsedBlock* newest = nullptr;
+// What one operator made and nothing freed.
+struct Made {
+  std::int64_t bytes = 0;
+  EventId newest = kNoEvent;
 };
+
+struct Line {
+  // Of what is older than the step, at the end of each: first how they change, then what they are.
+  std::vector<std::int64_t> bytes, blocks;
+  // Of what stays behind all steps.
+  std::map<MemoryUse, std::int64_t> by_use;
+  std::map<std::string_view, Made> by_operator;
+  std::int64_t staying = 0;
+  const ReferenceChain* chain = nullptr;  // of one of its tensors
+};
+
+// 0 where it is not both bytes and blocks that grow. Nothing is older than the first step.
+double growth_of(Line& line) {
+  for (std::vector<std::int64_t>* levels : {&line.bytes, &line.blocks})
+    std::partial_sum(levels->begin(), levels->end(), levels->begin());
+  const auto later = [](const std::vector<std::int64_t>& levels) { return std::span(levels).subspan(1); };
+  return growth_of(later(line.blocks)) > 0 ? growth_of(later(line.bytes)) : 0;
+}
 
 // The step within which a time lies, as an index of `ends`.
 std::size_t step_of(const std::vector<Nanoseconds>& ends, Nanoseconds time) {
   return static_cast<std::size_t>(std::ranges::lower_bound(ends, time) - ends.begin());
+}
+
+// Whether all child processes whose size was recorded are workers of data loaders: there are no more of them.
+bool children_are_workers(const Trace& trace) {
+  std::int64_t workers = 0;
+  for (const LoaderSetup& setup : loader_setups(trace))
+    workers += std::int64_t{setup.workers} * std::max(1, setup.iterators);
+  const auto children = std::ranges::count_if(trace.counters.series, [&](const CounterSeries& series) {
+    return trace.strings[series.name] == kResidentMemory && is_process_series(trace.strings[series.series]);
+  });
+  return workers > 0 && children <= workers;
 }
 
 std::optional<double> steps_to_full(const Trace& trace, DeviceId device, std::int64_t used, double rate) {
@@ -75,6 +107,10 @@ std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::s
                                      const StepTiming& timing, std::int64_t used) {
   const std::vector<Nanoseconds> ends = step_ends_for_leaks(trace, timing);
   if (ends.size() < kLeastStepsOfLeak) return {};
+  const std::optional<std::vector<ReferenceChain>> chains = reference_chains(trace);
+  std::map<std::uint64_t, const ReferenceChain*> chain_at;
+  if (chains)
+    for (const ReferenceChain& chain : *chains) chain_at.emplace(chain.address, &chain);
   std::map<std::tuple<std::string, int>, Line> lines;
   std::map<std::tuple<std::string, int>, std::optional<SourceLine>> sources;
   for (const UsedBlock& block : blocks) {
@@ -84,28 +120,43 @@ std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::s
     const auto key = source ? std::tuple(source->file, source->line) : std::tuple(std::string(), -1);
     sources[key] = source;
     Line& line = lines[key];
-    line.levels.resize(ends.size());
-    line.levels[first] += block.bytes;
-    if (last < ends.size()) {
-      line.levels[last] -= block.bytes;
-      continue;
+    line.bytes.resize(ends.size());
+    line.blocks.resize(ends.size());
+    const auto change = [&](std::size_t step, std::int64_t sign) {
+      if (step >= ends.size()) return;
+      line.bytes[step] += sign * block.bytes;
+      line.blocks[step] += sign;
+    };
+    if (last > first + 1) {
+      change(first + 1, 1);
+      change(last, -1);
     }
+    if (last < ends.size()) continue;
+    line.staying += block.bytes;
     line.by_use[block.use] += block.bytes;
-    line.newest = &block;
+    const EventId maker = maker_of(trace, block.event);
+    Made& made = line.by_operator[maker == kNoEvent ? std::string_view() : trace.name(maker)];
+    made.bytes += block.bytes;
+    made.newest = maker;
+    if (const auto chain = chain_at.find(block.address); chain != chain_at.end() && line.chain == nullptr)
+      line.chain = chain->second;
   }
   std::vector<MemoryLeak> leaks;
   for (auto& [key, line] : lines) {
-    std::partial_sum(line.levels.begin(), line.levels.end(), line.levels.begin());
-    const double rate = growth_of(line.levels);
-    if (rate < kLeastLeakPerStep || line.newest == nullptr) continue;
+    if (line.by_operator.empty()) continue;
+    const double rate = growth_of(line);
+    if (rate < kLeastLeakPerStep) continue;
     MemoryLeak leak{.device = device,
                     .source = sources[key],
                     .bytes_per_step = rate,
                     .is_per_call = timing.source == StepSource::kWhole,
-                    .bytes = line.levels.back()};
-    leak.example = maker_of(trace, line.newest->event);
-    if (leak.example != kNoEvent) leak.made_by = trace.name(leak.example);
+                    .bytes = line.staying};
+    const auto most =
+        std::ranges::max_element(line.by_operator, {}, [](const auto& each) { return each.second.bytes; });
+    leak.made_by = most->first;
+    leak.example = most->second.newest;
     leak.use = std::ranges::max_element(line.by_use, {}, [](const auto& each) { return each.second; })->first;
+    if (chains) leak.kept_by = line.chain == nullptr ? std::vector<std::string>() : line.chain->links;
     leak.steps_to_full = steps_to_full(trace, device, used, rate);
     leaks.push_back(std::move(leak));
   }
@@ -117,10 +168,11 @@ std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& tim
   const std::vector<Nanoseconds> ends = step_ends_for_leaks(trace, timing);
   std::vector<MemoryLeak> leaks;
   if (ends.size() < kLeastStepsOfLeak) return leaks;
+  const bool are_workers = children_are_workers(trace);
   const Counters& counters = trace.counters;
   for (const CounterSeries& series : counters.series) {
     const std::string_view name = trace.strings[series.name];
-    if (!name.contains("resident memory") || series.count == 0) continue;
+    if (!name.contains(kResidentMemory) || series.count == 0) continue;
     const std::span times(counters.time.data() + series.first, series.count);
     const std::span values(counters.value.data() + series.first, series.count);
     // A reading counts once: steps may be shorter than the time between two.
@@ -142,7 +194,10 @@ std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& tim
     MemoryLeak leak{.bytes_per_step = rate,
                     .is_per_call = timing.source == StepSource::kWhole,
                     .bytes = levels.back() - levels.front()};
-    leak.made_by = name;
+    const std::string_view process = trace.strings[series.series];
+    leak.process.emplace();
+    if (is_process_series(process)) leak.process->child = process;
+    leak.process->is_loader_worker = is_process_series(process) && are_workers;
     leak.steps_to_full = steps_to_full(trace, kHost, levels.back(), rate);
     leaks.push_back(std::move(leak));
   }

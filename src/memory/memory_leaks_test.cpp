@@ -14,7 +14,8 @@ namespace {
 constexpr std::int64_t kBytes = 4096;
 
 // Ten steps of 1,000 ns. Each allocates a block at line 7; `keep` says how many of them live at once in a step.
-MemoryCauses causes_of(const std::function<std::int64_t(int step)>& keep, int steps = 10) {
+MemoryCauses causes_of(const std::function<std::int64_t(int step)>& keep, int steps = 10,
+                       std::string_view referrers = {}) {
   TraceSketch sketch;
   const TrackId thread = sketch.thread("main");
   std::deque<std::uint64_t> kept;
@@ -31,7 +32,8 @@ MemoryCauses causes_of(const std::function<std::int64_t(int step)>& keep, int st
       kept.pop_front();
     }
   }
-  const Trace trace = sketch.build();
+  Trace trace = sketch.build();
+  if (!referrers.empty()) trace.metadata.push_back({"referrers", std::string(referrers)});
   return memory_causes(trace, step_timing(trace), phase_by_event(trace, host_work_by_event(trace)));
 }
 
@@ -55,6 +57,18 @@ TEST(MemoryLeaks, a_buffer_of_the_newest_and_a_cache_that_is_full_are_none) {
   EXPECT_TRUE(causes_of([](int) { return 1; }).leaks.empty());
   EXPECT_TRUE(causes_of([](int) { return 0; }).leaks.empty());
   EXPECT_TRUE(causes_of([](int) { return 5; }).leaks.empty());
+}
+
+TEST(MemoryLeaks, are_kept_by_what_keeps_one_of_their_tensors) {
+  const auto keep_all = [](int) { return 100; };
+  const auto kept_by = [&](std::string_view referrers) {
+    const MemoryCauses causes = causes_of(keep_all, 10, referrers);
+    return causes.leaks.at(0).kept_by;
+  };
+  EXPECT_EQ(kept_by(R"([{"address":99,"chain":["another"]},{"address":3,"chain":["Tensor","variable 'kept'"]}])"),
+            (std::vector<std::string>{"Tensor", "variable 'kept'"}));
+  EXPECT_EQ(kept_by("[]"), std::vector<std::string>());
+  EXPECT_FALSE(kept_by(""));
 }
 
 TEST(MemoryLeaks, three_steps_say_nothing) {
@@ -102,11 +116,78 @@ TEST(MemoryLeaks, a_process_that_grows_is_told_by_the_step_however_seldom_it_is_
     const auto leaks = resident_leaks_of(80, interval, grows);
     ASSERT_EQ(leaks.size(), 1) << interval;
     EXPECT_NEAR(leaks[0].bytes_per_step, kPerStep, 0.05 * kPerStep) << interval;
-    EXPECT_EQ(leaks[0].made_by, "resident memory");
+    ASSERT_TRUE(leaks[0].process);
+    EXPECT_EQ(leaks[0].process->child, "");
+    EXPECT_FALSE(leaks[0].process->is_loader_worker);
   }
   // Of 20 short steps there are five readings: a process that starts looks like that.
   EXPECT_TRUE(resident_leaks_of(20, 4000, grows).empty());
   EXPECT_TRUE(resident_leaks_of(80, 1000, [](Nanoseconds) { return 1e9; }).empty());
+}
+
+TEST(MemoryLeaks, a_child_that_grows_is_named_and_is_a_worker_where_a_loader_has_as_many) {
+  const auto found = [](std::string_view loaders) {
+    TraceSketch sketch;
+    const TrackId thread = sketch.thread("main");
+    for (int step = 0; step < 80; ++step) {
+      sketch.event(thread, Kind::kAnnotation, "ProfilerStep#" + std::to_string(step), 1000 * step, 1000 * (step + 1));
+      sketch.op(thread, "aten::mm", 1000 * step + 100, 1000 * step + 200);
+      sketch.count("resident memory", 1000 * step, 1e6 * (step + 1));
+    }
+    Trace trace = sketch.build();
+    trace.counters.series[0].series = trace.strings.intern("process 1234");
+    trace.metadata.push_back({"loader_workers", std::string(loaders)});
+    return resident_leaks(trace, step_timing(trace));
+  };
+  const auto worker = found(R"([{"workers":1}])"), child = found(R"([{"workers":0}])");
+  ASSERT_EQ(worker.size(), 1);
+  ASSERT_TRUE(worker[0].process);
+  EXPECT_EQ(worker[0].process->child, "process 1234");
+  EXPECT_TRUE(worker[0].process->is_loader_worker);
+  ASSERT_EQ(child.size(), 1);
+  EXPECT_FALSE(child[0].process->is_loader_worker);
+}
+
+// Line 7 makes a large tensor that it keeps, by one operator, and a small one by another, last.
+TEST(MemoryLeaks, are_made_by_the_operator_of_most_of_their_bytes) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  for (int step = 0; step < 6; ++step) {
+    const Nanoseconds begin = 1000 * step;
+    sketch.event(thread, Kind::kAnnotation, "ProfilerStep#" + std::to_string(step), begin, begin + 1000);
+    const auto large = sketch.op(thread, "aten::zeros", begin + 100, begin + 200);
+    const auto small = sketch.op(thread, "aten::sum", begin + 300, begin + 400);
+    for (const auto op : {large, small}) sketch.set_call_stack(op, "train.py(7): step;train.py(20): main");
+    sketch.allocate(thread, begin + 150, 64 * kBytes, kHost, static_cast<std::uint64_t>(2 * step + 1));
+    sketch.allocate(thread, begin + 350, 64, kHost, static_cast<std::uint64_t>(2 * step + 2));
+  }
+  const Trace trace = sketch.build();
+  const auto leaks = memory_causes(trace, step_timing(trace), phase_by_event(trace, host_work_by_event(trace))).leaks;
+  ASSERT_EQ(leaks.size(), 1);
+  EXPECT_EQ(leaks[0].made_by, "aten::zeros");
+  EXPECT_EQ(trace.name(leaks[0].example), "aten::zeros");
+}
+
+// As the current batch where batches grow: each step makes a larger one, and lets go of that of the step before.
+TEST(MemoryLeaks, what_the_next_step_replaces_is_none_even_if_it_grows) {
+  for (const std::uint64_t kept : {1, 2}) {
+    TraceSketch sketch;
+    const TrackId thread = sketch.thread("main");
+    for (int step = 0; step < 12; ++step) {
+      const Nanoseconds begin = 1000 * step;
+      const auto size = [](int of) { return kBytes * (of + 1); };
+      const auto address = static_cast<std::uint64_t>(step + 1);
+      sketch.event(thread, Kind::kAnnotation, "ProfilerStep#" + std::to_string(step), begin, begin + 1000);
+      const auto op = sketch.op(thread, "aten::randn", begin + 100, begin + 200);
+      sketch.set_call_stack(op, "train.py(7): step;train.py(20): main");
+      sketch.allocate(thread, begin + 150, size(step), kHost, address);
+      if (address > kept)
+        sketch.allocate(thread, begin + 250, -size(step - static_cast<int>(kept)), kHost, address - kept);
+    }
+    const Trace trace = sketch.build();
+    const auto phases = phase_by_event(trace, host_work_by_event(trace));
+    EXPECT_TRUE(memory_causes(trace, step_timing(trace), phases).leaks.empty()) << kept;
+  }
 }
 
 TEST(MemoryPeak, is_when_most_is_allocated_and_adds_up) {
@@ -143,6 +224,20 @@ TEST(MemoryTimeline, has_what_is_allocated_by_use_and_the_steps_that_differ) {
   EXPECT_FALSE(timeline.steps[5].differs);
   EXPECT_EQ(timeline.steps[7].peak, kBytes);
   EXPECT_TRUE(timeline.steps[7].differs);
+}
+
+TEST(MemoryTimeline, says_whether_peaks_rise) {
+  EXPECT_TRUE(causes_of([](int) { return 100; }).devices[0].timeline.peaks_rise);
+  EXPECT_FALSE(causes_of([](int) { return 3; }).devices[0].timeline.peaks_rise);
+  EXPECT_FALSE(causes_of([](int) { return 100; }, 3).devices[0].timeline.peaks_rise);
+}
+
+TEST(MemoryTimeline, names_the_largest_at_each_of_its_times) {
+  const MemoryTimeline timeline = causes_of([](int) { return 2; }).devices[0].timeline;
+  ASSERT_EQ(timeline.largest.size(), timeline.levels.size());
+  for (std::size_t i = 0; i < timeline.levels.size(); ++i)
+    EXPECT_EQ(std::ssize(timeline.largest[i]) * kBytes, timeline.levels[i].allocated) << i;
+  for (const PeakTensor& tensor : timeline.tensors) EXPECT_EQ(tensor.made_by, "aten::mm");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/robust_statistics.h"
@@ -12,6 +13,10 @@ namespace {
 
 // A step whose peak is this share above or below the median is unlike the others.
 constexpr double kDifference = 0.1;
+// Peaks rise where so many steps of all peak above the one before, and the last so much above the first.
+constexpr double kRisingSteps = 0.8, kLeastRise = 0.02;
+constexpr std::size_t kLeastRisingSteps = 4;
+constexpr std::size_t kMostNamed = 5;  // tensors at one time
 
 struct Change {
   Nanoseconds time = 0;
@@ -49,6 +54,28 @@ std::vector<StepMemory> steps_of(const DeviceMemory& device, const StepTiming& t
   const auto usual = static_cast<double>(median(std::move(peaks)));
   for (StepMemory& step : steps) step.differs = std::abs(static_cast<double>(step.peak) - usual) > kDifference * usual;
   return steps;
+}
+
+bool do_peaks_rise(const std::vector<StepMemory>& steps) {
+  if (steps.size() < kLeastRisingSteps) return false;
+  std::size_t rising = 0;
+  for (std::size_t i = 1; i < steps.size(); ++i) rising += steps[i].peak > steps[i - 1].peak ? 1 : 0;
+  const auto first = static_cast<double>(steps.front().peak), last = static_cast<double>(steps.back().peak);
+  return static_cast<double>(rising) >= kRisingSteps * static_cast<double>(steps.size() - 1) &&
+         last > (1 + kLeastRise) * first;
+}
+
+// Each block is described once, however long it stands.
+void name_largest(const Trace& trace, std::span<const UsedBlock> blocks, MemoryTimeline& timeline) {
+  std::unordered_map<std::size_t, std::size_t> places;
+  for (const std::vector<std::size_t>& standing : largest_at(timeline.levels, blocks, kMostNamed)) {
+    std::vector<std::size_t>& row = timeline.largest.emplace_back();
+    for (const std::size_t block : standing) {
+      const auto [place, is_new] = places.try_emplace(block, timeline.tensors.size());
+      if (is_new) timeline.tensors.push_back(described(trace, blocks[block]));
+      row.push_back(place->second);
+    }
+  }
 }
 
 }  // namespace
@@ -106,12 +133,14 @@ std::vector<std::vector<std::size_t>> largest_at(std::span<const MemoryPoint> le
   return largest;
 }
 
-MemoryTimeline memory_timeline(const DeviceMemory& device, std::span<const UsedBlock> blocks,
+MemoryTimeline memory_timeline(const Trace& trace, const DeviceMemory& device, std::span<const UsedBlock> blocks,
                                const StepTiming& timing) {
   MemoryTimeline timeline;
   timeline.levels = thinned(device.levels, kMostTimelinePoints);
   timeline.uses = uses_at(timeline.levels, blocks);
+  name_largest(trace, blocks, timeline);
   timeline.steps = steps_of(device, timing);
+  timeline.peaks_rise = do_peaks_rise(timeline.steps);
   return timeline;
 }
 

@@ -11,6 +11,7 @@
 
 #include "analysis/memory_map.h"
 #include "analysis/step_timing.h"
+#include "memory/memory_peak.h"
 #include "memory/memory_uses.h"
 
 namespace telltale {
@@ -28,9 +29,12 @@ struct StepMemory {
 };
 
 struct MemoryTimeline {
-  std::vector<MemoryPoint> levels;  // thinned, peaks kept
-  std::vector<UsesAt> uses;         // at the times of the levels
-  std::vector<StepMemory> steps;    // by start; none where the trace has no steps
+  std::vector<MemoryPoint> levels;                // thinned, peaks kept
+  std::vector<UsesAt> uses;                       // at the times of the levels
+  std::vector<PeakTensor> tensors;                // that are among the largest at some of these times
+  std::vector<std::vector<std::size_t>> largest;  // at each of them: places in `tensors`, by falling size
+  std::vector<StepMemory> steps;                  // by start; none where the trace has no steps
+  bool peaks_rise = false;                        // nearly each step peaks above the one before it
 };
 
 inline constexpr std::size_t kMostTimelinePoints = 600;
@@ -43,6 +47,7 @@ std::vector<UsesAt> uses_at(std::span<const MemoryPoint> levels, std::span<const
 std::vector<std::vector<std::size_t>> largest_at(std::span<const MemoryPoint> levels, std::span<const UsedBlock> blocks,
                                                  std::size_t most);
 
-MemoryTimeline memory_timeline(const DeviceMemory& device, std::span<const UsedBlock> blocks, const StepTiming& timing);
+MemoryTimeline memory_timeline(const Trace& trace, const DeviceMemory& device, std::span<const UsedBlock> blocks,
+                               const StepTiming& timing);
 
 }  // namespace telltale

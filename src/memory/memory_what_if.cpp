@@ -14,8 +14,6 @@
 namespace telltale {
 namespace {
 
-constexpr double kMostFactor = 64;
-
 // What the device had that PyTorch could not get when it was out of memory; 0 where that never happened.
 std::int64_t outside_bytes(const Trace& trace, DeviceId device, std::int64_t total) {
   AllocatorWalk walk(trace, device);
@@ -26,6 +24,18 @@ std::int64_t outside_bytes(const Trace& trace, DeviceId device, std::int64_t tot
     outside = std::max(outside, total - walk.totals().reserved - static_cast<std::int64_t>(event.address));
   }
   return std::max<std::int64_t>(outside, 0);
+}
+
+void raise_to(WhatIfMemory& high, const WhatIfMemory& each) {
+  high.peak_allocated = std::max(high.peak_allocated, each.peak_allocated);
+  high.peak_reserved = std::max(high.peak_reserved, each.peak_reserved);
+  high.retries = std::max(high.retries, each.retries);
+}
+
+void lower_to(WhatIfMemory& low, const WhatIfMemory& each) {
+  low.peak_allocated = std::min(low.peak_allocated, each.peak_allocated);
+  low.peak_reserved = std::min(low.peak_reserved, each.peak_reserved);
+  low.retries = std::min(low.retries, each.retries);
 }
 
 class Question {
@@ -49,6 +59,7 @@ class Question {
     result.outside_bytes = outside_;
     result.batch_factor = changes_.batch_factor;
     result.settings = settings_text(settings_);
+    result.has_other_settings = changes_.settings.has_value() || !changes_.edit.settings.empty();
     if (!settings_.unknown.empty())
       result.remarks.push_back(fmt::format("The simulation knows nothing of {}.", listed(settings_.unknown)));
 
@@ -87,9 +98,15 @@ class Question {
       found.push_back(seen(run(factor, {})));
     else
       for (const std::vector<double>& way : scaling_.ways) found.push_back(seen(run(factor, way)));
-    const auto [least, most] = std::ranges::minmax_element(found, {}, need);
-    result.low = *least;
-    result.high = *most;
+    std::ranges::stable_sort(found, {}, need);
+    result.low = found.front();
+    result.high = found.back();
+    // The way that reserves least need not be the one that allocates least. Those that fail say only what is there
+    // until then, which is no low end where others fit.
+    for (const WhatIfMemory& each : found) {
+      raise_to(result.high, each);
+      if (each.failure.has_value() == result.low.failure.has_value()) lower_to(result.low, each);
+    }
   }
 
   // `way`: how much of each block grows with the batch; of no meaning where that is the recorded one.
@@ -145,8 +162,8 @@ class Question {
   // By bisection, to a sixteenth or, of large ones, to 2 %. 0: not even a sixteenth of the batch.
   static double largest(const std::function<bool(double)>& fits) {
     double good = 0, bad = 1;
-    while (bad <= kMostFactor && fits(bad)) good = std::exchange(bad, 2 * bad);
-    if (bad > kMostFactor) return good;
+    while (bad <= kMostBatchFactor && fits(bad)) good = std::exchange(bad, 2 * bad);
+    if (bad > kMostBatchFactor) return good;
     while (bad - good > std::max(1.0 / 16, 0.02 * bad)) {
       const double middle = (good + bad) / 2;
       (fits(middle) ? good : bad) = middle;

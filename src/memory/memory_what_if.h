@@ -20,6 +20,9 @@
 
 namespace telltale {
 
+// No larger batch is tried.
+inline constexpr double kMostBatchFactor = 64;
+
 struct MemoryWhatIfChanges {
   std::optional<std::int64_t> capacity;  // of the device
   std::optional<double> batch_factor;
@@ -41,7 +44,7 @@ struct WhatIfFailure {
   std::optional<Nanoseconds> time;           // nothing: what was there before the recording does not fit
 };
 
-// One end of the range.
+// One end of the range, for each of its amounts.
 struct WhatIfMemory {
   std::int64_t peak_allocated = 0;            // where it fails: until then, likewise below
   std::optional<std::int64_t> peak_reserved;  // nothing: there is no allocator that reserves any, or it is not known
@@ -60,7 +63,8 @@ struct MemoryWhatIf {
   std::optional<std::int64_t> capacity;
   std::int64_t outside_bytes = 0;  // of the capacity, what PyTorch could not have in the recording
   std::optional<double> batch_factor;
-  std::string settings;  // as text; empty: PyTorch's own
+  std::string settings;             // as text; empty: PyTorch's own
+  bool has_other_settings = false;  // whether they are part of the question
   // Times the recorded batch: the largest that fits surely, and at best.
   std::optional<double> largest_batch, largest_batch_at_best;
   bool is_from_two_recordings = false;

@@ -211,6 +211,32 @@ TEST(MemoryWhatIf, tries_every_way_of_deciding_its_doubts) {
   EXPECT_EQ(limited.verdict(), MemoryWhatIf::Verdict::kMayFit);
 }
 
+// 40 MiB that stay, 40 that may grow with the batch, and then 36 that do: those find room in what was 80 and is free
+// again, but not in 40. So what allocates more reserves less.
+TEST(MemoryWhatIf, gives_the_least_and_the_most_of_each_amount) {
+  Trace trace;
+  const auto add = [&](AllocatorAction action, std::uint64_t number, std::int64_t mebibytes) {
+    trace.allocator_events.push_back({.time = static_cast<Nanoseconds>(trace.allocator_events.size()),
+                                      .address = number * kBase,
+                                      .bytes = mebibytes * kMiB,
+                                      .action = action});
+  };
+  for (const std::uint64_t number : {1, 2}) {
+    add(AllocatorAction::kSegmentAllocate, number, 40);
+    add(AllocatorAction::kAllocate, number, 40);
+  }
+  add(AllocatorAction::kFreeRequested, 2, 40);
+  add(AllocatorAction::kFreeCompleted, 2, 40);
+  add(AllocatorAction::kAllocate, 2, 36);
+  add(AllocatorAction::kFreeRequested, 2, 36);
+  add(AllocatorAction::kFreeCompleted, 2, 36);
+  const MemoryWhatIf doubled = memory_what_if(trace, 0, {.batch_factor = 2});
+  EXPECT_EQ(doubled.low.peak_allocated, (40 + 72) * kMiB);
+  EXPECT_EQ(doubled.high.peak_allocated, (40 + 80) * kMiB);
+  EXPECT_EQ(doubled.low.peak_reserved, (40 + 80) * kMiB);
+  EXPECT_EQ(doubled.high.peak_reserved, (40 + 40 + 72) * kMiB);
+}
+
 TEST(MemoryWhatIf, leaves_out_what_pytorch_could_not_have) {
   Trace trace = program(1);
   trace.devices.push_back({.id = 0, .memory_bytes = 200 * kMiB});

@@ -11,6 +11,7 @@
 #include "report/activity_words.h"
 #include "report/analyze_words.h"
 #include "report/energy_words.h"
+#include "report/piece_lines.h"
 #include "report/text_table.h"
 #include "report/text_width.h"
 
@@ -54,41 +55,6 @@ std::string bar_of(const std::vector<BreakdownPart>& rows, const TextStyle& styl
   }
   return bar + '\n';
 }
-
-// Text that is measured without its colors, and broken only between pieces.
-class PieceLines {
- public:
-  explicit PieceLines(std::size_t width) : width_(width) {}
-
-  void add(std::string_view separator, std::string_view plain, std::string_view painted) {
-    const std::size_t needed = display_width(separator) + display_width(plain) + 1;  // and a comma
-    if (columns_ > 0 && columns_ + needed > width_) {
-      text_ += separator.starts_with(',') ? "," : "";
-      break_line();
-    } else if (columns_ > 0) {
-      text_ += separator;
-      columns_ += display_width(separator);
-    }
-    text_ += painted;
-    columns_ += display_width(plain);
-  }
-
-  void break_line() {
-    if (columns_ == 0) return;
-    text_ += "\n  ";
-    columns_ = 0;
-    has_broken_ = true;
-  }
-
-  bool has_broken() const { return has_broken_; }
-  std::string finished() const { return "  " + text_ + '\n'; }
-
- private:
-  std::size_t width_;
-  std::size_t columns_ = 0;
-  bool has_broken_ = false;
-  std::string text_;
-};
 
 // "matmul 31 · attention 22 · other 7 │ idle 29: launching 18, sync 8, data loading 3", on one line or on one for each
 // side of the stroke.
@@ -209,7 +175,9 @@ std::string counter_table(const Diagnosis& diagnosis, const TextStyle& style) {
 
 // Tables that fit the width, each behind an empty line; nothing where there is nothing to show.
 std::string activity_text(const Diagnosis& diagnosis, const TextStyle& style) {
-  return latency_table(diagnosis, style) + thread_lines(diagnosis.host, style) + counter_table(diagnosis, style);
+  // The allocator is no thread: it has no work of its own.
+  const std::string threads = diagnosis.is_of_memory_alone ? std::string() : thread_lines(diagnosis.host, style);
+  return latency_table(diagnosis, style) + threads + counter_table(diagnosis, style);
 }
 
 // "saves 12.0 ms  25 %  (20 to 28)"

@@ -13,6 +13,7 @@
 #include "advise/rule_info.h"
 #include "base/amounts.h"
 #include "report/activity_words.h"
+#include "report/memory_words.h"
 #include "report/shown_names.h"
 #include "report/text_width.h"
 #include "trace/unrecorded_steps.h"
@@ -253,6 +254,9 @@ std::string steps_label(const StepTiming& timing) {
 }
 
 std::string subject_line(const Diagnosis& diagnosis) {
+  if (diagnosis.is_of_memory_alone)
+    return fmt::format("{} · {} of PyTorch's allocator", file_label(diagnosis),
+                       diagnosis.host.window_ns > 0 ? format_time(diagnosis.host.window_ns) : "a snapshot");
   if (!diagnosis.is_about_steps) return activity_subject(diagnosis);
   const std::string steps = diagnosis.requests
                                 ? counted(static_cast<double>(diagnosis.requests->events.size()), "request")
@@ -261,6 +265,7 @@ std::string subject_line(const Diagnosis& diagnosis) {
 }
 
 Headline headline(const Diagnosis& diagnosis) {
+  if (diagnosis.is_of_memory_alone) return {peak_sentence(diagnosis), held_sentence(diagnosis)};
   if (!diagnosis.is_about_steps) return activity_headline(diagnosis);
   if (diagnosis.recorded_ns <= 0) return {"Nothing in the trace takes any time.", ""};
   return {step_sentence(diagnosis), diagnosis.breakdown.has_device

@@ -103,6 +103,9 @@ std::string tool_of(const TraceInfo& info) {
   return info.format == "chrome" ? "Chrome trace" : printable(info.format);
 }
 
+// Snapshots have no place for steps, shapes and the like.
+bool is_of_allocator(const TraceInfo& info) { return info.format == "memory_snapshot"; }
+
 std::string headline(const TraceInfo& info, const TextStyle& style) {
   const std::string name =
       info.path == "-" ? "standard input" : printable(std::filesystem::path(info.path).filename().string());
@@ -117,7 +120,9 @@ std::string headline(const TraceInfo& info, const TextStyle& style) {
 std::string summary(const TraceInfo& info, const TextStyle& style) {
   std::string when = info.recorded_at.value_or("");
   if (!when.empty()) when = when.substr(0, 10) + ' ' + when.substr(11, 5) + " UTC";
-  const std::string steps = info.steps.empty() ? "no steps marked" : count_of(info.steps.size(), "step");
+  const std::string steps = !info.steps.empty()     ? count_of(info.steps.size(), "step")
+                            : is_of_allocator(info) ? ""
+                                                    : "no steps marked";
   const std::string machine = joined({device_text(info), software_text(info)}, kDot);
   const std::string content =
       joined({format_time(info.duration_ns), steps, count_of(info.events, "event"), when}, kDot);
@@ -179,7 +184,10 @@ std::string recorded_line(const TraceInfo& info, const TextStyle& style) {
   std::vector<std::string> with, without;
   for (const auto& [name, is_recorded] : choices) (is_recorded ? with : without).emplace_back(name);
   std::string text = with.empty() ? "times alone" : "times, " + joined(with, ", ");
-  if (!without.empty()) text += "; without " + joined(without, ", ");
+  if (is_of_allocator(info))
+    text = info.recorded.stacks ? "allocations, stacks" : "allocations; without stacks";
+  else if (!without.empty())
+    text += "; without " + joined(without, ", ");
   return list_line("Recorded", {text}, style);
 }
 

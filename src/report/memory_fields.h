@@ -88,6 +88,25 @@ void describe(Fields& fields, const UsesAt& point) {
 }
 
 template <typename Fields>
+void describe(Fields& fields, const PinningLine& line) {
+  fields.object("PinningLine", "Blocks that one line made and that lie beside free memory");
+  fields.member("source", line.source, "the line; null where it is not known");
+  fields.member("pinned_bytes", line.pinned_bytes,
+                "free ones that cannot be given back because of them; between two blocks, half for each");
+  fields.member("bytes", line.bytes, "their own");
+  fields.member("blocks", line.blocks, "how many");
+}
+
+template <typename Fields>
+void describe(Fields& fields, const PinningBlock& block) {
+  fields.object("PinningBlock", "A block beside free memory");
+  fields.member("source", block.source, "the line that made it; null where it is not known");
+  fields.member("pinned_bytes", block.pinned_bytes, "as in `PinningLine`");
+  fields.member("bytes", block.bytes, "its own");
+  fields.member("address", block.address, "where it is");
+}
+
+template <typename Fields>
 void describe(Fields& fields, const Fragmentation& fragmentation) {
   fields.object("MemoryFragmentation", "What PyTorch's allocator holds and no tensor uses, when it holds most");
   fields.member("time_ns", fragmentation.time, "when that is");
@@ -95,6 +114,8 @@ void describe(Fields& fields, const Fragmentation& fragmentation) {
   fields.member("soft_bytes", fragmentation.soft_bytes, "free in whole segments, none of them large enough alone");
   fields.member("stream_bytes", fragmentation.stream_bytes, "free in segments of other streams and private pools");
   fields.member("rounding_bytes", fragmentation.rounding_bytes, "what blocks have beyond what was asked for");
+  fields.member("pinned_by_lines", fragmentation.lines, "what pins `hard_bytes`, up to 50 by falling bytes pinned");
+  fields.member("pinned_by_blocks", fragmentation.pinning, "likewise, up to 10");
 }
 
 template <typename Fields>
@@ -105,6 +126,8 @@ void describe(Fields& fields, const DeviceCauses& device) {
     curve.push_back({point.time, point.allocated, point.reserved});
   fields.object("DeviceMemoryUse", "A device's memory, and what fills it when most of it is allocated");
   fields.member("device", peak.device, "its id; -1: the host");
+  fields.member("has_history", device.has_history,
+                "whether memory over time was recorded; else the peak is what stood there when a snapshot was taken");
   fields.member("capacity_bytes", peak.capacity, "how much memory it has; null where the trace does not say");
   fields.member("peak_allocated_bytes", peak.allocated, "the most that tensors took");
   fields.member("peak_reserved_bytes", peak.reserved, "the most that the allocator held; 0: not recorded");
@@ -124,9 +147,17 @@ void describe(Fields& fields, const DeviceCauses& device) {
   fields.member("tensors", peak.tensors, "the ten largest at the peak");
   fields.member("fragmentation", device.fragmentation, "null where the allocator's log was not recorded");
   fields.member("steps", device.timeline.steps, "by start; empty where no steps were found");
+  fields.member("peaks_rise", device.timeline.peaks_rise, "whether nearly each step peaks above the one before it");
   fields.member("curve", curve,
                 "`[time_ns, allocated_bytes, reserved_bytes]` at up to a few hundred times, peaks kept");
   fields.member("categories_over_time", device.timeline.uses, "at the times of `curve`");
+}
+
+template <typename Fields>
+void describe(Fields& fields, const GrowingResident& process) {
+  fields.object("GrowingProcess", "A process whose resident size grows");
+  fields.member("child", or_null(process.child), "`process 1234`; null: the recorded process itself");
+  fields.member("is_loader_worker", process.is_loader_worker, "whether that is a worker of a data loader");
 }
 
 template <typename Fields>
@@ -137,7 +168,12 @@ void describe(Fields& fields, const MemoryLeak& leak) {
   fields.member("bytes", leak.bytes, "how much it has come to");
   fields.member("device", leak.device, "whose memory; -1: the host");
   fields.member("category", leak.use, "what it is, as in `categories`");
-  fields.member("operator", or_null(leak.made_by), "that makes it, or the process whose size grows");
+  fields.member("operator", or_null(leak.made_by), "that makes most of it");
+  fields.member("process", leak.process, "the process whose size grows; null: it is tensors");
+  fields.member(
+      "kept_by", leak.kept_by,
+      "what keeps one of its tensors alive, from the tensor to a variable, a few words each; empty: not found; "
+      "null: nobody looked, see `--referrers`");
   fields.member("steps_to_full", leak.steps_to_full, "until memory is full at this rate, where its size is known");
 }
 

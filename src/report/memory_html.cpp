@@ -62,9 +62,9 @@ std::string tensors_table(const DeviceCauses& device) {
         fmt::format("<tr><th scope=\"row\">{}{}</th>{}<td>{}</td><td>{}</td></tr>\n", key_mark(style_class(tensor.use)),
                     html_cut(maker_text(tensor), 100), number_cell(format_bytes(tensor.bytes)), words_for(tensor.use),
                     html_cut(last_use_text(tensor), 40));
-  return rows.empty()
-             ? rows
-             : table_of({{"the largest", false}, {"bytes"}, {"for", false}, {"last used by", false}}, rows, "plain");
+  if (rows.empty()) return rows;
+  return table_of({{"the largest", false}, {"bytes"}, {"for", false}, {"last used by", false}}, rows, "plain") +
+         fmt::format("<p class=\"caption\">{}</p>\n", html_escaped(kLastUse));
 }
 
 std::string device_sections(const MemoryReport& report, std::size_t number, const std::vector<MappedSegment>& segments,
@@ -75,24 +75,27 @@ std::string device_sections(const MemoryReport& report, std::size_t number, cons
                              html_escaped(fmt::format("{} {} {}", peak_sentence(report, device),
                                                       peak_place_sentence(device), steps_sentence(device))),
                              stacked_curve(device) + uses_table(device));
-  text += section(id + "-lines", "Who made what stands at the peak", html_escaped(certainty_sentence(device)),
-                  lines_table(device) + tensors_table(device));
+  text += section(id + "-lines", device.has_history ? "Who made what stands at the peak" : "Who made what stands there",
+                  html_escaped(certainty_sentence(device)), lines_table(device) + tensors_table(device));
   if (const std::string tiles = module_treemap(device); !tiles.empty())
     text += section(id + "-modules", "By module", "As large as what each made; point at one for its name.", tiles);
   if (const std::string map = address_map(segments, trace); !map.empty())
-    text += section(id + "-map", "Segments at the peak",
-                    html_escaped("What PyTorch's allocator holds, by address; the pale parts are free. " +
-                                 fragmentation_sentence(device)),
-                    map);
+    text +=
+        section(id + "-map", "Segments at the peak",
+                html_escaped(fmt::format("What PyTorch's allocator holds, by address and as wide as it is large; the "
+                                         "gray parts are free. {} {}",
+                                         fragmentation_sentence(device), pinning_sentence(device))),
+                map);
   return text;
 }
 
-std::string leaks_section(const MemoryReport& report) {
-  if (report.causes.leaks.empty()) return {};
+std::string leaks_section(const MemoryReport& report, std::string_view id, std::string_view title,
+                          const std::vector<const MemoryLeak*>& leaks) {
   std::string items;
-  for (const MemoryLeak& leak : report.causes.leaks | std::views::take(kMostRows))
-    items += fmt::format("<li>{}</li>\n", html_escaped(leak_sentence(report, leak)));
-  return section("leaks", "Grows from step to step", "", "<ul>\n" + items + "</ul>\n");
+  for (const MemoryLeak* const leak : leaks | std::views::take(kMostRows))
+    items += fmt::format("<li>{} {}</li>\n", html_escaped(leak_sentence(report, *leak)),
+                         html_escaped(keeper_sentence(*leak)));
+  return items.empty() ? items : section(id, title, "", "<ul>\n" + items + "</ul>\n");
 }
 
 std::string fixes_section(const MemoryReport& report) {
@@ -125,7 +128,9 @@ std::string memory_html(const MemoryReport& report, const std::vector<std::vecto
   page += fmt::format("<header>\n<p class=\"subject\">{}</p>\n<h1>{}</h1>\n</header>\n",
                       html_escaped(memory_subject(report)),
                       html_escaped(peak_sentence(report, report.causes.devices.front())));
-  page += html::fixes_section(report) + html::leaks_section(report);
+  page += html::fixes_section(report) +
+          html::leaks_section(report, "leaks", "Grows from step to step", tensor_leaks(report)) +
+          html::leaks_section(report, "processes", "Processes that grow", process_leaks(report));
   const std::vector<const DeviceCauses*> shown = shown_devices(report);
   for (std::size_t i = 0; i < report.causes.devices.size(); ++i) {
     if (std::ranges::find(shown, &report.causes.devices[i]) == shown.end()) continue;

@@ -21,7 +21,7 @@ std::string device_tables(const MemoryReport& report, const DeviceCauses& device
     const std::int64_t whole = device.peak.allocated;
     return percent_digits(whole <= 0 ? 0 : 100.0 * static_cast<double>(bytes) / static_cast<double>(whole));
   };
-  text += "\n| at the peak | bytes | % |\n|---|--:|--:|\n";
+  text += fmt::format("\n| {} | bytes | % |\n|---|--:|--:|\n", peak_heading(device));
   for (const UseBytes& use : device.peak.uses)
     text += fmt::format("| {} | {} | {} |\n", words_for(use.use), format_bytes(use.bytes),
                         use.use == MemoryUse::kOutside ? "–" : percent(use.bytes));
@@ -36,7 +36,20 @@ std::string device_tables(const MemoryReport& report, const DeviceCauses& device
                         words_for(tensor.use));
   if (const std::string steps = steps_sentence(device); !steps.empty()) text += '\n' + steps + '\n';
   if (const std::string lost = fragmentation_sentence(device); !lost.empty()) text += '\n' + lost + '\n';
+  if (const std::string pinned = pinning_sentence(device); !pinned.empty())
+    text += '\n' + markdown_escaped(pinned) + '\n';
   return text + '\n' + certainty_sentence(device) + '\n';
+}
+
+std::string leaks_list(const MemoryReport& report, std::string_view title,
+                       const std::vector<const MemoryLeak*>& leaks) {
+  std::string text;
+  for (const MemoryLeak* const leak : leaks | std::views::take(kMostRows)) {
+    const std::string keeper = keeper_sentence(*leak);
+    text += fmt::format("- {}{}\n", markdown_escaped(leak_sentence(report, *leak)),
+                        keeper.empty() ? "" : ' ' + markdown_escaped(keeper));
+  }
+  return text.empty() ? text : fmt::format("\n{}:\n\n{}", title, text);
 }
 
 }  // namespace
@@ -44,9 +57,8 @@ std::string device_tables(const MemoryReport& report, const DeviceCauses& device
 std::string memory_markdown(const MemoryReport& report, const Trace& trace) {
   std::string text = fmt::format("### {}\n", markdown_escaped(memory_subject(report)));
   for (const DeviceCauses* const device : shown_devices(report)) text += device_tables(report, *device);
-  if (!report.causes.leaks.empty()) text += "\nGrows from step to step:\n\n";
-  for (const MemoryLeak& leak : report.causes.leaks | std::views::take(kMostRows))
-    text += fmt::format("- {}\n", markdown_escaped(leak_sentence(report, leak)));
+  text += leaks_list(report, "Grows from step to step", tensor_leaks(report));
+  text += leaks_list(report, "Processes that grow", process_leaks(report));
   if (!report.findings.empty()) text += "\n| | finding | effect | where |\n|--:|---|---|---|\n";
   std::size_t number = 0;
   for (const Finding& finding : report.findings)

@@ -10,6 +10,7 @@
 #include "base/amounts.h"
 #include "report/analyze_terminal.h"
 #include "report/memory_words.h"
+#include "report/piece_lines.h"
 #include "report/text_table.h"
 #include "report/text_width.h"
 
@@ -44,6 +45,21 @@ std::string bar_of(const DeviceCauses& device, const TextStyle& style) {
   return bar + '\n';
 }
 
+// "activations 60 · before 40", in the order and the colors of the bar.
+std::string bar_labels(const DeviceCauses& device, const TextStyle& style) {
+  constexpr double kLeastShare = 0.005;
+  PieceLines lines(text_width(style) - 2);
+  bool is_empty = true;
+  for (const UseBytes& use : device.peak.uses) {
+    if (use.use == MemoryUse::kOutside || share(use.bytes, device) < kLeastShare) continue;
+    const std::string label(short_words_for(use.use)), value = fmt::format(" {:.0f}", 100 * share(use.bytes, device));
+    lines.add(" · ", label + value, style.colored(label, color_of(use.use)) + value);
+    is_empty = false;
+  }
+  const std::string caption = fmt::format("  % of {}\n", format_bytes(device.peak.allocated));
+  return is_empty ? std::string() : lines.finished() + style.faint(caption);
+}
+
 std::vector<std::string> cut_labels(const std::vector<std::string>& labels, std::size_t width) {
   std::vector<std::string> cut;
   for (const std::string& label : labels) cut.push_back(cut_to_width(label, width));
@@ -58,7 +74,7 @@ TextTable table_of(std::string header) {
 }
 
 std::string uses_table(const DeviceCauses& device, const TextStyle& style) {
-  TextTable table = table_of("At the peak");
+  TextTable table = table_of(std::string(peak_heading(device)));
   table.columns = {{"Bytes", {}, 0}, {"Share", {}, 1}, {"Blocks", {}, 2}};
   for (const UseBytes& use : device.peak.uses) {
     table.labels.emplace_back(words_for(use.use));
@@ -107,17 +123,30 @@ std::string tensors_table(const DeviceCauses& device, const TextStyle& style) {
     table.columns[1].cells.emplace_back(short_words_for(tensor.use));
     table.columns[2].cells.push_back(cut_to_width(last_use_text(tensor), 24));
   }
-  return table.labels.empty() ? std::string() : '\n' + render(table, style);
+  if (table.labels.empty()) return {};
+  if (!device.has_history) table.columns.pop_back();
+  return '\n' + render(table, style) + (device.has_history ? style.faint(sentence(kLastUse, style)) : std::string());
 }
 
 std::string device_text(const MemoryReport& report, const DeviceCauses& device, const TextStyle& style) {
   std::string text = style.bold(sentence(peak_sentence(report, device), style)) +
                      sentence(peak_place_sentence(device), style) + '\n' + bar_of(device, style) +
-                     uses_table(device, style) + lines_table(device, style) + modules_table(device, style) +
-                     tensors_table(device, style);
+                     bar_labels(device, style) + uses_table(device, style) + lines_table(device, style) +
+                     modules_table(device, style) + tensors_table(device, style);
   if (const std::string steps = steps_sentence(device); !steps.empty()) text += '\n' + sentence(steps, style);
-  text += sentence(fragmentation_sentence(device), style);
+  text += sentence(fragmentation_sentence(device), style) + sentence(pinning_sentence(device), style);
   return text + style.faint(sentence(certainty_sentence(device), style));
+}
+
+std::string leaks_text(const MemoryReport& report, std::string_view title, const std::vector<const MemoryLeak*>& leaks,
+                       const TextStyle& style) {
+  if (leaks.empty()) return {};
+  std::string text = '\n' + style.bold(title) + '\n';
+  for (const MemoryLeak* const leak : leaks | std::views::take(kMostLeaks))
+    text += sentence(leak_sentence(report, *leak), style) + sentence(keeper_sentence(*leak), style);
+  if (leaks.size() > kMostLeaks)
+    text += style.faint(sentence(fmt::format("and {} more", leaks.size() - kMostLeaks), style));
+  return text;
 }
 
 }  // namespace
@@ -132,13 +161,8 @@ std::string memory_text(const MemoryReport& report, const TextStyle& style) {
     text.append(is_first ? "" : "\n").append(device_text(report, *device, style));
     is_first = false;
   }
-  if (!report.causes.leaks.empty()) text += '\n' + style.bold("Grows from step to step") + '\n';
-  for (const MemoryLeak& leak : report.causes.leaks | std::views::take(kMostLeaks))
-    text += sentence(leak_sentence(report, leak), style);
-  if (report.causes.leaks.size() > kMostLeaks)
-    text += style.faint(sentence(
-        fmt::format("and {}", counted(static_cast<double>(report.causes.leaks.size() - kMostLeaks), "more line")),
-        style));
+  text += leaks_text(report, "Grows from step to step", tensor_leaks(report), style);
+  text += leaks_text(report, "Processes that grow", process_leaks(report), style);
   std::size_t number = 0;
   for (const Finding& finding : report.findings) text += finding_text(finding, ++number, style);
   std::string notes;

@@ -81,9 +81,14 @@ void describe(Fields& fields, const MemoryWhatIf& answer) {
                 "is a range: from what tensors take to as much beyond that as was recorded");
   fields.member("settings", answer.settings, "as in PYTORCH_CUDA_ALLOC_CONF; empty: PyTorch's own");
   fields.member("before", answer.before, "as recorded; simulated, without a limit");
-  fields.member("low", answer.low, "with the changes, where as little grows with the batch, or is reserved, as may be");
-  fields.member("high", answer.high, "with the changes, where as much grows with the batch, or is reserved, as may be");
-  fields.member("largest_batch_factor", answer.largest_batch, "of the recorded batch, that surely fits");
+  fields.member(
+      "low", answer.low,
+      "with the changes, the least of each amount: where as little grows with the batch, or is reserved, as may be");
+  fields.member(
+      "high", answer.high,
+      "with the changes, the most of each amount: where as much grows with the batch, or is reserved, as may be");
+  fields.member("largest_batch_factor", answer.largest_batch,
+                "of the recorded batch, that surely fits; 64: larger ones are not tried");
   fields.member("largest_batch_factor_at_best", answer.largest_batch_at_best, "that fits at the low end of the range");
   fields.member("is_from_two_recordings", answer.is_from_two_recordings,
                 "whether what grows with the batch was seen in two recordings");

@@ -24,12 +24,12 @@ std::string range_of(const std::optional<std::int64_t>& low, const std::optional
   return low && high ? range_of(*low, *high) : "–";
 }
 
-std::string batch_words(double factor) { return fmt::format("{} times the batch", format_number(factor)); }
+std::string batch_words(double factor) { return fmt::format("{} times the recorded batch", format_number(factor)); }
 
 std::string changes_of(const MemoryWhatIf& answer) {
   std::vector<std::string> parts;
   if (answer.batch_factor) parts.push_back(batch_words(*answer.batch_factor));
-  if (!answer.settings.empty()) parts.push_back(answer.settings);
+  if (answer.has_other_settings) parts.push_back(answer.settings.empty() ? "PyTorch's own settings" : answer.settings);
   std::vector<std::string> rules;
   for (const WithoutFinding& finding : answer.without) rules.push_back(finding.rule);
   std::string text = parts.empty() ? "" : "With " + listed(parts);
@@ -65,9 +65,15 @@ std::string largest_words(const MemoryWhatIf& answer) {
   const double sure = *answer.largest_batch, best = answer.largest_batch_at_best.value_or(sure);
   if (best == 0) return "No batch fits, however small.";
   const std::string from = format_number(sure), to = format_number(best);
-  if (sure == 0) return fmt::format("At best, {} times the recorded batch fits; that any does is not sure.", to);
+  if (sure == 0 && best < 1)
+    return fmt::format("At best, {} of the recorded batch fits, and perhaps none.", format_percent(100 * best));
+  if (sure == 0) return fmt::format("At best, {} times the recorded batch fits, and perhaps none.", to);
+  if (sure >= kMostBatchFactor)
+    return fmt::format("The largest batch that fits is at least {} times the recorded one.", from);
   return fmt::format("The largest batch that fits is {} times the recorded one{}.", from,
-                     from == to ? "" : fmt::format(" ({} at best)", to));
+                     from == to                 ? ""
+                     : best >= kMostBatchFactor ? fmt::format(" (at least {} at best)", to)
+                                                : fmt::format(" ({} at best)", to));
 }
 
 }  // namespace

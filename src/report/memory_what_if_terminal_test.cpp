@@ -32,8 +32,36 @@ TEST(MemoryWhatIfText, says_whether_it_fits_and_how_large_a_batch_may_be) {
       << text;
   EXPECT_TRUE(text.contains("16.0 GiB to 18.0 GiB")) << text;
   EXPECT_TRUE(text.contains("19.0 GiB to 21.0 GiB")) << text;
-  EXPECT_TRUE(text.contains("With 2 times the batch")) << text;
+  EXPECT_TRUE(text.contains("With 2 times the recorded batch")) << text;
   EXPECT_TRUE(text.contains("reproduces the recorded peak of 12.0 GiB reserved, exactly")) << text;
+}
+
+TEST(MemoryWhatIfText, says_so_where_larger_batches_were_not_tried_and_where_perhaps_none_fits) {
+  MemoryWhatIf made = answer();
+  made.capacity = 24 * kGiB;
+  made.largest_batch = made.largest_batch_at_best = 64;
+  const auto text = [&] { return memory_what_if_text(made, {.width = 100}); };
+  EXPECT_TRUE(text().contains("\nThe largest batch that fits is at least 64 times the recorded one.\n")) << text();
+  made.largest_batch = 40;
+  EXPECT_TRUE(text().contains(" 40 times the recorded one (at least 64 at best).\n")) << text();
+  made.largest_batch = 0;
+  made.largest_batch_at_best = 0.5625;
+  EXPECT_TRUE(text().contains("\nAt best, 56 % of the recorded batch fits, and perhaps none.\n")) << text();
+  made.largest_batch_at_best = 1.25;
+  EXPECT_TRUE(text().contains("\nAt best, 1.25 times the recorded batch fits, and perhaps none.\n")) << text();
+}
+
+TEST(MemoryWhatIfText, names_the_settings_where_they_are_the_question) {
+  MemoryWhatIf made = answer();
+  made.batch_factor.reset();
+  made.capacity = 24 * kGiB;
+  made.settings = "expandable_segments:True";  // as recorded
+  const auto text = [&] { return memory_what_if_text(made, {.width = 100}); };
+  EXPECT_TRUE(text().contains("With this much memory")) << text();
+  made.has_other_settings = true;
+  EXPECT_TRUE(text().contains("With expandable_segments:True")) << text();
+  made.settings.clear();
+  EXPECT_TRUE(text().contains("With PyTorch's own settings")) << text();
 }
 
 TEST(MemoryWhatIfText, names_the_rules_whose_findings_are_fixed_and_how_that_is_known) {

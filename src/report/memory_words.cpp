@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "base/amounts.h"
 #include "report/analyze_words.h"
@@ -20,6 +21,41 @@ double share_of(std::int64_t part, std::int64_t whole) {
 double in_two_digits(double count) {
   const double grain = std::pow(10, std::max(0.0, std::floor(std::log10(std::max(count, 1.0))) - 1));
   return std::round(count / grain) * grain;
+}
+
+// "Process 1234, a worker of the data loader,"
+std::string process_words(const GrowingResident& process) {
+  if (process.child.empty()) return "The process itself";
+  std::string words = printable(process.child);
+  words.front() = 'P';
+  return words + (process.is_loader_worker ? ", a worker of the data loader," : ", a child of the recorded one,");
+}
+
+std::string label_of(const DeviceCauses& device, const MemoryCauses& causes, std::string_view device_word) {
+  if (device.peak.device == kHost) return "The host";
+  const auto devices =
+      std::ranges::count_if(causes.devices, [](const DeviceCauses& each) { return each.peak.device != kHost; });
+  return devices == 1 ? fmt::format("The {}", device_word) : fmt::format("{} {}", device_word, device.peak.device);
+}
+
+std::string peak_sentence_of(const DeviceCauses& device, const MemoryCauses& causes, std::string_view device_word) {
+  const MemoryPeak& peak = device.peak;
+  std::string text = fmt::format("{} has {} allocated{}", label_of(device, causes, device_word),
+                                 format_bytes(peak.allocated), device.has_history ? " at most" : "");
+  if (peak.capacity)
+    text += fmt::format(" of its {} ({})", format_bytes(*peak.capacity),
+                        format_percent(share_of(peak.allocated, *peak.capacity)));
+  if (!device.has_history) text += " when the snapshot is taken";
+  if (peak.reserved > 0)
+    text += fmt::format("; PyTorch reserves {}{}", device.has_history ? "up to " : "", format_bytes(peak.reserved));
+  return text + '.';
+}
+
+std::vector<const MemoryLeak*> leaks_of(const MemoryReport& report, bool are_of_processes) {
+  std::vector<const MemoryLeak*> leaks;
+  for (const MemoryLeak& leak : report.causes.leaks)
+    if (leak.process.has_value() == are_of_processes) leaks.push_back(&leak);
+  return leaks;
 }
 
 }  // namespace
@@ -75,25 +111,37 @@ std::string memory_subject(const MemoryReport& report) {
 }
 
 std::string device_label(const MemoryReport& report, const DeviceCauses& device) {
-  if (device.peak.device == kHost) return "The host";
-  const auto devices =
-      std::ranges::count_if(report.causes.devices, [](const DeviceCauses& each) { return each.peak.device != kHost; });
-  return devices == 1 ? "The " + report.device_word : fmt::format("{} {}", report.device_word, device.peak.device);
+  return label_of(device, report.causes, report.device_word);
 }
 
 std::string peak_sentence(const MemoryReport& report, const DeviceCauses& device) {
-  const MemoryPeak& peak = device.peak;
-  std::string text =
-      fmt::format("{} has {} allocated at most", device_label(report, device), format_bytes(peak.allocated));
-  if (peak.capacity)
-    text += fmt::format(" of its {} ({})", format_bytes(*peak.capacity),
-                        format_percent(share_of(peak.allocated, *peak.capacity)));
-  if (peak.reserved > 0) text += fmt::format("; PyTorch reserves up to {}", format_bytes(peak.reserved));
-  return text + '.';
+  return peak_sentence_of(device, report.causes, report.device_word);
+}
+
+std::string peak_sentence(const Diagnosis& diagnosis) {
+  const DeviceCauses* const device = fullest(*diagnosis.memory_causes);
+  return device == nullptr ? std::string() : peak_sentence_of(*device, *diagnosis.memory_causes, diagnosis.device_word);
+}
+
+std::string held_sentence(const Diagnosis& diagnosis) {
+  constexpr std::size_t kMostNamed = 3;
+  const DeviceCauses* const device = fullest(*diagnosis.memory_causes);
+  if (device == nullptr) return {};
+  std::vector<std::string> uses;
+  for (const UseBytes& use : device->peak.uses)
+    if (use.use != MemoryUse::kOutside && uses.size() < kMostNamed)
+      uses.push_back(fmt::format("{} {}", format_bytes(use.bytes), words_for(use.use)));
+  const std::string who = fmt::format("telltale memory {} says who made it", file_label(diagnosis.path));
+  return uses.empty() ? who + '.' : fmt::format("It holds {}; {}.", listed(uses), who);
+}
+
+std::string_view peak_heading(const DeviceCauses& device) {
+  return device.has_history ? "At the peak" : "In the snapshot";
 }
 
 std::string peak_place_sentence(const DeviceCauses& device) {
   const MemoryPeak& peak = device.peak;
+  if (!device.has_history) return {};
   std::string text = "The peak is at " + format_time(peak.time);
   if (!peak.at_operator.empty()) text += ", in " + printable(peak.at_operator);
   if (!peak.at_module.empty()) text += (peak.at_operator.empty() ? ", in " : " of ") + printable(peak.at_module);
@@ -105,6 +153,9 @@ std::string steps_sentence(const DeviceCauses& device) {
   const std::vector<StepMemory>& steps = device.timeline.steps;
   if (steps.size() < 2) return {};
   const auto [least, most] = std::ranges::minmax_element(steps, {}, &StepMemory::peak);
+  if (device.timeline.peaks_rise)
+    return fmt::format("The {} steps peak higher and higher, from {} to {}.", steps.size(),
+                       format_bytes(steps.front().peak), format_bytes(steps.back().peak));
   const auto unlike = std::ranges::count_if(steps, &StepMemory::differs);
   if (unlike == 0) {
     if (format_bytes(least->peak) == format_bytes(most->peak))
@@ -129,25 +180,64 @@ std::string fragmentation_sentence(const DeviceCauses& device) {
   const std::int64_t all = lost.hard_bytes + lost.soft_bytes + lost.stream_bytes + lost.rounding_bytes;
   if (all <= 0) return {};
   return fmt::format(
-      "When most is reserved, {} of it is in no tensor: {} beside live blocks, {} in free segments that are too small, "
-      "{} in those of other streams and pools, {} by rounding.",
-      format_bytes(all), format_bytes(lost.hard_bytes), format_bytes(lost.soft_bytes), format_bytes(lost.stream_bytes),
+      "{}, {} is in no tensor: {} beside live blocks, {} in free segments that are too small, {} in those of other "
+      "streams and pools, {} by rounding.",
+      device.has_history ? "When most is reserved" : "Of what is reserved", format_bytes(all),
+      format_bytes(lost.hard_bytes), format_bytes(lost.soft_bytes), format_bytes(lost.stream_bytes),
       format_bytes(lost.rounding_bytes));
 }
 
+std::string pinning_sentence(const DeviceCauses& device) {
+  constexpr std::size_t kMostNamed = 3;
+  constexpr double kLeastOfReserved = 1, kLeastOfHard = 10;  // percent
+  if (!device.fragmentation) return {};
+  const Fragmentation& lost = *device.fragmentation;
+  if (share_of(lost.hard_bytes, lost.totals.reserved) < kLeastOfReserved) return {};
+  std::vector<std::string> makers;
+  for (const PinningLine& line : lost.lines | std::views::take(kMostNamed))
+    if (line.source && share_of(line.pinned_bytes, lost.hard_bytes) >= kLeastOfHard)
+      makers.push_back(fmt::format("{} ({} of {} beside {} of free memory)", source_text(*line.source),
+                                   counted(static_cast<double>(line.blocks), "block"), format_bytes(line.bytes),
+                                   format_bytes(line.pinned_bytes)));
+  return makers.empty() ? std::string()
+                        : "Live blocks that keep free memory apart were made at " + listed(makers) + ".";
+}
+
 std::string leak_sentence(const MemoryReport& report, const MemoryLeak& leak) {
-  std::string text = leak.source             ? source_text(*leak.source)
-                     : !leak.made_by.empty() ? printable(leak.made_by)
-                                             : std::string("A line that was not recorded");
-  text += fmt::format(" leaves {} behind {}", format_bytes(leak.bytes_per_step),
-                      leak.is_per_call ? "with every call of the model" : "in every step");
-  if (leak.source && !leak.made_by.empty()) text += ", made by " + printable(leak.made_by);
+  const std::string rate = format_bytes(leak.bytes_per_step);
+  const std::string_view when = leak.is_per_call ? "with every call of the model" : "in every step";
+  std::string text;
+  if (leak.process) {
+    text = fmt::format("{} grows by {} {}", process_words(*leak.process), rate, when);
+  } else {
+    text = leak.source             ? source_text(*leak.source)
+           : !leak.made_by.empty() ? printable(leak.made_by)
+                                   : std::string("A line that was not recorded");
+    text += fmt::format(" leaves {} behind {}", rate, when);
+    if (leak.source && !leak.made_by.empty()) text += ", made by " + printable(leak.made_by);
+  }
   text += fmt::format("; {} so far.", format_bytes(leak.bytes));
   if (leak.steps_to_full)
     text += fmt::format(" The {} memory is full after about {} at this rate.",
                         leak.device == kHost ? std::string("host's") : report.device_word + "'s",
                         counted(in_two_digits(*leak.steps_to_full), "more step"));
   return text;
+}
+
+std::vector<const MemoryLeak*> tensor_leaks(const MemoryReport& report) { return leaks_of(report, false); }
+
+std::vector<const MemoryLeak*> process_leaks(const MemoryReport& report) { return leaks_of(report, true); }
+
+std::string keeper_sentence(const MemoryLeak& leak) {
+  if (!leak.kept_by) return {};
+  if (leak.kept_by->empty())
+    return "What keeps it alive was looked for and not found: no variable of a module or of a function that was "
+           "running "
+           "leads to it in a few links.";
+  std::string text = "Kept alive by " + printable(leak.kept_by->back());
+  for (const std::string& link : *leak.kept_by | std::views::reverse | std::views::drop(1))
+    text += " → " + printable(link);
+  return text + '.';
 }
 
 std::string certainty_sentence(const DeviceCauses& device) {
@@ -176,7 +266,7 @@ std::string maker_text(const PeakTensor& tensor) {
 std::string last_use_text(const PeakTensor& tensor) {
   constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
   if (!tensor.freed) return "stays";
-  if (tensor.freed_by.empty()) return "–";
+  if (tensor.freed_by.empty()) return "not known";
   std::string_view name = tensor.freed_by;
   if (name.starts_with(kEngine)) name.remove_prefix(kEngine.size());
   return printable(name);

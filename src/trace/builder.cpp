@@ -337,7 +337,10 @@ void Assembly::describe() {
   };
   Recorded& recorded = trace_.recorded;
   recorded.shapes |= !trace_.operator_inputs.empty();
-  recorded.stacks |= !trace_.operator_stacks.empty() || has_kind(Kind::kPython);
+  const auto has_stack = [](const auto& of) { return of.call_stack != kEmptyString; };
+  recorded.stacks |= !trace_.operator_stacks.empty() || has_kind(Kind::kPython) ||
+                     std::ranges::any_of(trace_.allocator_events, has_stack) ||
+                     std::ranges::any_of(trace_.memory_blocks, has_stack);
   recorded.memory |= trace_.memory.size() > 0;
   recorded.modules |= has_kind(Kind::kModule);
   trace_.strings.shrink();

@@ -69,6 +69,29 @@ class Memory(unittest.TestCase):
         said = answer("memory", self.written("odd.json", snapshot))
         self.assertEqual((said["leaks"], said["remarks"]), ([], []))
 
+    def test_says_what_stands_in_a_snapshot_without_history(self):
+        segments = leaking(12, 8 * KIB)["segments"]
+        for number, block in enumerate(segments[0]["blocks"]):
+            block["frames"] = [{"filename": "train.py", "line": 20, "name": "step"}]
+        for name, content in {"dict": {"segments": segments}, "list": segments,
+                              "empty": {"segments": segments, "device_traces": [[]]}}.items():
+            with self.subTest(name):
+                file = self.written("moment.json", content)
+                said = answer("memory", file)
+                device = said["devices"][0]
+                self.assertFalse(device["has_history"])
+                self.assertEqual((device["peak_allocated_bytes"], device["peak_reserved_bytes"]), (96 * KIB, 2 << 20))
+                self.assertEqual([(line["source"]["line"], line["bytes"]) for line in device["lines"]], [(20, 96 * KIB)])
+                self.assertEqual(device["fragmentation"]["hard_bytes"], (2 << 20) - 96 * KIB)
+                self.assertIn("no history", " ".join(said["remarks"]))
+                self.assertIn("allocated when the snapshot is taken", run("memory", file).stdout)
+
+    def test_is_named_by_analyze_where_nothing_else_was_recorded(self):
+        said = run("analyze", SNAPSHOT).stdout
+        self.assertRegex(said, r"allocated at most")
+        self.assertIn("telltale memory made_up_training.pickle says who made it", said.replace("\n", " "))
+        self.assertNotIn("allocator of device", said)
+
     def test_says_that_a_snapshot_was_cut_off(self):
         whole = SNAPSHOT.read_bytes()
         refused = 0
@@ -101,13 +124,30 @@ class Memory(unittest.TestCase):
     def test_a_fix_decides_whether_it_fits(self):
         peak = answer("memory", RESNET)["devices"][0]["peak_allocated_bytes"]
         half = answer("memory", RESNET, "--without", "whole_batch")
-        fits = str(half["high"]["peak_reserved_bytes"])
+        fits = f'{half["high"]["peak_reserved_bytes"]}B'
         self.assertEqual(answer("memory", RESNET, "--without", "whole_batch", "--fits", fits)["verdict"], "fits")
-        between = str((half["low"]["peak_reserved_bytes"] + half["high"]["peak_reserved_bytes"]) // 2)
+        between = f'{(half["low"]["peak_reserved_bytes"] + half["high"]["peak_reserved_bytes"]) // 2}B'
         self.assertEqual(answer("memory", RESNET, "--without", "whole_batch", "--fits", between)["verdict"], "may_fit")
         self.assertLess(half["low"]["peak_allocated_bytes"], peak)
-        tight = str(half["low"]["peak_allocated_bytes"] - 1)
+        tight = f'{half["low"]["peak_allocated_bytes"] - 1}B'
         self.assertEqual(answer("memory", RESNET, "--without", "whole_batch", "--fits", tight)["verdict"], "fails")
+
+    def test_a_size_without_a_unit_is_an_error(self):
+        self.assert_fails(run("memory", SNAPSHOT, "--fits", "24"), "'24' has no unit: write 24GB")
+        self.assertEqual(answer("memory", SNAPSHOT, "--fits", "24GB")["verdict"], "fits")
+
+    def test_settings_that_are_not_simulated_are_an_error(self):
+        self.assert_fails(run("memory", SNAPSHOT, "--settings", "nonsense:1"), "the simulation knows nothing of nonsense")
+        self.assert_fails(run("memory", SNAPSHOT, "--settings", ""), "no setting is named")
+        named = run("memory", SNAPSHOT, "--settings", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True").stdout
+        self.assertIn("With expandable_segments:True", named)
+
+    def test_a_batch_is_told_in_times_the_recorded_one(self):
+        self.assertIn("With 2 times the recorded batch", run("memory", SNAPSHOT, "--batch", "2").stdout)
+
+    def test_a_rule_that_is_named_twice_is_fixed_once(self):
+        once = answer("memory", RESNET, "--without", "whole_batch")
+        self.assertEqual(answer("memory", RESNET, "--without", "whole_batch", "whole_batch"), once)
 
     def test_a_rule_that_found_nothing_or_does_not_exist_is_an_error(self):
         self.assert_fails(run("memory", RESNET, "--without", "whole_logits"), "whole_logits found nothing")

@@ -97,7 +97,7 @@ def compare(telltale, name, folder):
     rows.append(peak_row(name, "batch, from two", "2x", *ends(from_two), measured))
     for share in (0.8, 0.9, 1.05):
         limit = int(share * peak)
-        verdict = foretold(telltale, snapshot, "--fits", str(limit)).get("verdict")
+        verdict = foretold(telltale, snapshot, "--fits", f"{limit}B").get("verdict")
         ran_out = run(name, limit=limit).get("ran_out")
         rows.append(
             row(name, "fits", shown(limit), verdict, "fails" if ran_out else "fits", (verdict == "fails") == ran_out)

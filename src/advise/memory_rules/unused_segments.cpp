@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 
 #include "advise/memory_rule.h"
 #include "base/amounts.h"
@@ -49,16 +49,23 @@ std::optional<SourceLine> line_on_other_streams(const Trace& trace, DeviceId dev
 
 // The blocks that stand beside free memory when most is reserved, and others of their lines that do then: made before
 // all else, they lie together.
-MemoryEdit made_first(const DeviceCauses& device, std::span<const UsedBlock> blocks) {
+MemoryEdit made_first(const Trace& trace, const DeviceCauses& device, std::span<const UsedBlock> blocks) {
   const Fragmentation& lost = *device.fragmentation;
-  std::set<StringId> stacks;
-  for (const PinningLine& line : lost.lines) stacks.insert(line.call_stack);
+  std::unordered_map<StringId, bool> pins;  // by stack
+  const auto is_pinning = [&](StringId stack) {
+    const auto [known, is_new] = pins.try_emplace(stack);
+    if (is_new) {
+      const std::optional<SourceLine> source = line_of_stack(trace.strings[stack]);
+      known->second = std::ranges::find(lost.lines, source, &PinningLine::source) != lost.lines.end();
+    }
+    return known->second;
+  };
   MemoryEdit edit;
   if (blocks.empty()) return edit;
   const auto is_made = [](const UsedBlock& block) { return block.allocated != UsedBlock::kBeforeTheTrace; };
   const auto first = std::ranges::find_if(blocks, is_made);
   for (const UsedBlock& block : blocks) {
-    if (!is_made(block) || !block.lives_at(lost.time) || !stacks.contains(block.call_stack)) continue;
+    if (!is_made(block) || !block.lives_at(lost.time) || !is_pinning(block.call_stack)) continue;
     edit.make_earlier(block, first->allocated);
   }
   return edit;
@@ -91,11 +98,11 @@ Finding other_streams(const Facts& facts, const DeviceCauses& device, std::int64
   return finding;
 }
 
-Finding blocks_between(const Facts& facts, const DeviceCauses& device, std::int64_t now, std::int64_t left) {
+Finding blocks_between(const DeviceCauses& device, std::int64_t now, std::int64_t left) {
   const Fragmentation& lost = *device.fragmentation;
   const PinningLine& line = lost.lines.front();
   Finding finding = finding_about(now - left);
-  finding.source = line_of_stack(facts.trace.strings[line.call_stack]);
+  finding.source = line.source;
   finding.title = fmt::format("Blocks that stay keep {} of free memory in pieces", format_bytes(lost.hard_bytes));
   finding.explanation = fmt::format(
       "{} of this line stand beside {} of it when most is reserved: they were made between others, which are freed by "
@@ -127,15 +134,16 @@ std::vector<Finding> find(const Facts& facts, const DeviceCauses& device, std::s
   }
   if (is_much(lost.hard_bytes)) {
     const std::int64_t left =
-        peak_reserved(requests, simulated_edit(facts.trace, requests, made_first(device, blocks)));
-    if (is_much(now - left)) findings.push_back(blocks_between(facts, device, now, left));
+        peak_reserved(requests, simulated_edit(facts.trace, requests, made_first(facts.trace, device, blocks)));
+    if (is_much(now - left)) findings.push_back(blocks_between(device, now, left));
   }
   return findings;
 }
 
 // Nothing for other streams: an edit is about blocks, and not about where they were asked for.
-MemoryEdit edit(const Facts&, const DeviceCauses& device, const Finding& finding, std::span<const UsedBlock> blocks) {
-  return finding.fix.id == "allocate_first" ? made_first(device, blocks) : MemoryEdit{};
+MemoryEdit edit(const Facts& facts, const DeviceCauses& device, const Finding& finding,
+                std::span<const UsedBlock> blocks) {
+  return finding.fix.id == "allocate_first" ? made_first(facts.trace, device, blocks) : MemoryEdit{};
 }
 
 }  // namespace
