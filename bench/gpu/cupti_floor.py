@@ -1,6 +1,6 @@
 """What CUPTI itself adds to a launch, without any recorder: the floor under which no recorder of kernels gets.
 
-    python bench/gpu/cupti_floor.py [operator|decode]
+    python bench/gpu/cupti_floor.py [operator|decode] [--only NAME;NAME] [--turns N]
 
 Each variant enables what its name says in CUPTI, through ctypes; buffers are thrown away unread, and the callback does
 nothing. Blocks without and with it alternate, and cuptiFinalize() ends each, which gives the process its speed back.
@@ -107,10 +107,17 @@ VARIANTS: dict[str, dict] = {
     "kernels, zeroed buffers": {"kinds": (KERNELS,), "attributes": (ZEROED_BUFFERS,)},
     "kernels, pinned": {"kinds": (KERNELS,), "attributes": (PINNED,)},
     "kernels, buffers by thread": {"kinds": (KERNELS,), "attributes": (PER_THREAD_BUFFERS,)},
+    "kernels, zeroed, pinned": {"kinds": (KERNELS,), "attributes": (ZEROED_BUFFERS, PINNED)},
+    "kernels, all three": {"kinds": (KERNELS,), "attributes": (ZEROED_BUFFERS, PINNED, PER_THREAD_BUFFERS)},
     "kernels, latency": {"kinds": (KERNELS,), "latency": True},
     "driver's callbacks": {"callbacks": DRIVER_CALLBACKS},
     "runtime's callbacks": {"callbacks": RUNTIME_CALLBACKS},
     "kernels, driver's callbacks": {"kinds": (KERNELS,), "callbacks": DRIVER_CALLBACKS},
+    "kernels, all three, driver's callbacks": {
+        "kinds": (KERNELS,),
+        "attributes": (ZEROED_BUFFERS, PINNED, PER_THREAD_BUFFERS),
+        "callbacks": DRIVER_CALLBACKS,
+    },
     "kernels, runtime's callbacks": {"kinds": (KERNELS,), "callbacks": RUNTIME_CALLBACKS},
     "kernels, both callbacks": {"kinds": (KERNELS,), "callbacks": DRIVER_CALLBACKS + RUNTIME_CALLBACKS},
     "kernels, driver's records": {"kinds": (KERNELS,), "driver_records": DRIVER_LAUNCHES},
@@ -162,32 +169,37 @@ def decode_loop() -> tuple[Callable[[], None], int, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=["operator", "decode"], default="operator")
-    loop, calls, turns = operator_loop() if parser.parse_args().what == "operator" else decode_loop()
+    parser.add_argument("--only", help="names of variants, with semicolons (all)")
+    parser.add_argument("--turns", type=int, help="of all variants (12 for an operator, 6 for a decode)")
+    words = parser.parse_args()
+    loop, calls, turns = operator_loop() if words.what == "operator" else decode_loop()
+    turns = words.turns or turns
+    variants = {name: VARIANTS[name] for name in (words.only.split(";") if words.only else VARIANTS)}
     nanoseconds(loop, calls)
     cupti = Cupti()
     x = torch.ones(64, 64, device="cuda")
-    for name, wanted in VARIANTS.items():
+    for name, wanted in variants.items():
         cupti.counts = collections.Counter()
         cupti.begin(**wanted)
         for _ in range(10):
             (x @ x).add(1)
         cupti.end()
-        print(f"{name:28} {dict(cupti.counts)}", flush=True)
+        print(f"{name:38} {dict(cupti.counts)}", flush=True)
     cupti.counts = None
-    added: dict[str, list[float]] = {name: [] for name in VARIANTS}
+    added: dict[str, list[float]] = {name: [] for name in variants}
     plain = [nanoseconds(loop, calls)]
     for _ in range(turns):
-        for name, wanted in VARIANTS.items():
+        for name, wanted in variants.items():
             cupti.begin(**wanted)
             with_it = nanoseconds(loop, calls)
             cupti.end()
             plain.append(nanoseconds(loop, calls))
             added[name].append(with_it - (plain[-2] + plain[-1]) / 2)
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
-    print(f"{'without':28}      {statistics.median(plain):6.0f} ns")
+    print(f"{'without':38}      {statistics.median(plain):6.0f} ns")
     for name, each in added.items():
         low, middle, high = statistics.quantiles(each, n=4)
-        print(f"{name:28} adds {middle:6.0f} ns ({low:.0f} to {high:.0f})")
+        print(f"{name:38} adds {middle:6.0f} ns ({low:.0f} to {high:.0f})")
 
 
 if __name__ == "__main__":
