@@ -23,7 +23,7 @@ from check import DEVICE, IS_DRY, IS_QUICK, at_most, claim, figure, synchronize 
 
 TURNS = {"operator": 16, "decode": 8}
 STRETCHES = 4  # in a block
-PROCESSES = {"operator": ("ours", "torch", "ours", "torch"), "decode": ("ours", "torch", "ours")}
+PROCESSES = {"operator": ("ours", "torch", "ours", "torch"), "decode": ("ours", "torch")}
 ACTIVITIES = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
 Loop = Callable[[], None]
 

@@ -95,7 +95,7 @@ def advice_of(answer: dict) -> list[Advice]:
 
 def own_step_ms(path: Path, ends: list[float]) -> tuple[float, int]:
     """What an unrecorded step took by the process's own clock, and of how many: of each stretch that the file leaves
-    out all but the first step, and none that took far longer than the others."""
+    out all but the first step, and none beyond Tukey's fences, as a diagnosis leaves them out."""
     import pyarrow
     import telltale
 
@@ -105,9 +105,11 @@ def own_step_ms(path: Path, ends: list[float]) -> tuple[float, int]:
         for number in range(3, len(ends))
         if number not in recorded and number - 1 not in recorded
     ]
-    if not took:
-        return 0.0, 0
-    usual = [each for each in took if each < 2 * statistics.median(took)]
+    if len(took) < 2:
+        return (took[0] if took else 0.0), len(took)
+    low, _, high = statistics.quantiles(took, n=4, method="inclusive")
+    reach = 1.5 * (high - low)
+    usual = [each for each in took if low - reach <= each <= high + reach]
     return statistics.mean(usual), len(usual)
 
 

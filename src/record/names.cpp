@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace telltale::record {
 namespace {
@@ -88,10 +89,18 @@ void* Names::keep(std::size_t size) {
   return kept;
 }
 
-const telltale_field* Names::stored_fields(const Site& site) {
+// Null without memory.
+const telltale_field* Names::fields_of_handle(const Site& site) {
+  FieldList* const list = std::ranges::find_if(field_lists_, [&](const FieldList& each) {
+    return each.first == site.first_field && each.count == site.field_count;
+  });
+  const bool is_listed = list != std::end(field_lists_);
+  if (is_listed && list->of_handles != nullptr) return list->of_handles;
+  if (!has_room(site.field_count * sizeof(telltale_field))) return nullptr;
   auto* fields = static_cast<telltale_field*>(keep(site.field_count * sizeof(telltale_field)));
   for (std::uint32_t i = 0; fields != nullptr && i < site.field_count; ++i)
     fields[i] = {nullptr, fields_[site.first_field + i].type, 0};
+  if (is_listed) list->of_handles = fields;
   return fields;
 }
 
@@ -142,11 +151,27 @@ bool Names::is_same(const Site& known, const telltale_site& site) const {
   if (!is_text(known.name, site.name) || !is_text(known.category, site.category) || !is_text(known.file, site.file) ||
       !is_text(known.function, site.function))
     return false;
-  for (std::uint32_t i = 0; i < known.field_count; ++i) {
-    const Field& field = fields_[known.first_field + i];
+  return are_fields(known.first_field, site, known.field_count);
+}
+
+bool Names::are_fields(std::uint32_t first, const telltale_site& site, std::uint32_t count) const {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Field& field = fields_[first + i];
     if (field.type != site.fields[i].type || !is_text(field.name, site.fields[i].name)) return false;
   }
   return true;
+}
+
+std::uint32_t Names::first_field_of(const telltale_site& site, std::uint32_t count) {
+  if (count == 0) return 0;
+  for (const FieldList& list : field_lists_)
+    if (list.count == count && are_fields(list.first, site, count)) return list.first;
+  const std::uint32_t first = fields_.size();
+  if (!has_room(count * sizeof(Field), first + count > fields_.kCapacity)) return kNoNumber;
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (!fields_.append({intern_locked(site.fields[i].name), site.fields[i].type})) return kNoNumber;
+  field_lists_[next_field_list_++ % kFieldLists] = {first, count, nullptr};
+  return first;
 }
 
 std::uint32_t Names::hash_of_known(std::uint32_t site) const {
@@ -171,37 +196,39 @@ std::uint32_t Names::number_of(const telltale_site& site) {
 }
 
 // There is always room for it.
-std::uint32_t Names::overflow_site() {
-  if (overflow_site_ == 0) {
+std::uint32_t Names::overflow_site(std::uint32_t kind) {
+  if (kind >= kKinds) kind = TELLTALE_KIND_SCOPE;
+  std::uint32_t& shared = overflow_sites_[kind];
+  if (shared == 0) {
     constexpr std::uint32_t kSize = sizeof kTooManyNames - 1;
     const std::uint32_t hash = hash_of_text(kTooManyNames, kSize);
     Site site{};
+    site.kind = kind;
     site.name = find(kTooManyNames, kSize, hash);
     if (site.name == 0) site.name = keep_text(kTooManyNames, kSize, hash);
-    if (sites_.append(site)) overflow_site_ = sites_.size();
+    if (sites_.append(site)) shared = sites_.size();
   }
-  return overflow_site_;
+  return shared;
 }
 
 std::uint32_t Names::number_locked(const telltale_site& site) {
   if (const std::uint32_t known = find(site); known != 0) return known;
   Site fresh{};
   fresh.name = intern_locked(site.name);
-  if (fresh.name == 0 && size_of(site.name) > 0) return overflow_site();
+  if (fresh.name == 0 && size_of(site.name) > 0) return overflow_site(site.kind);
   fresh.category = intern_locked(site.category);
   fresh.file = intern_locked(site.file);
   fresh.function = intern_locked(site.function);
   fresh.line = site.line;
   fresh.kind = site.kind;
-  fresh.first_field = fields_.size();
   fresh.field_count = std::min(site.field_count, kMaxFields);
-  const bool is_full = sites_.size() + 1 >= sites_.kCapacity || fields_.size() + kMaxFields >= fields_.kCapacity;
-  if (!has_room(sizeof(Site) + kIndexBytes + fresh.field_count * sizeof(Field), is_full)) return overflow_site();
+  if (!has_room(sizeof(Site) + kIndexBytes, sites_.size() + kKinds >= sites_.kCapacity))
+    return overflow_site(site.kind);
+  fresh.first_field = first_field_of(site, fresh.field_count);
+  if (fresh.first_field == kNoNumber) return overflow_site(site.kind);
   if (!site_index_.grow(sites_.size(), [this](std::uint32_t number) { return hash_of_known(number); }))
-    return overflow_site();
-  for (std::uint32_t i = 0; i < fresh.field_count; ++i)
-    if (!fields_.append({intern_locked(site.fields[i].name), site.fields[i].type})) return overflow_site();
-  if (!sites_.append(fresh)) return overflow_site();
+    return overflow_site(site.kind);
+  if (!sites_.append(fresh)) return overflow_site(site.kind);
   site_index_.insert(hash_of_known(sites_.size()), sites_.size());
   return sites_.size();
 }
@@ -217,7 +244,7 @@ telltale_site* Names::handle_of(const telltale_site& description) {
   if (number == 0) return &nameless;
   telltale_site* handle = handle_locked(sites_[number - 1], number);
   if (handle != nullptr) return handle;
-  const std::uint32_t shared = overflow_site();
+  const std::uint32_t shared = overflow_site(description.kind);
   handle = shared == 0 ? nullptr : handle_locked(sites_[shared - 1], shared);
   return handle == nullptr ? &nameless : handle;
 }
@@ -225,13 +252,12 @@ telltale_site* Names::handle_of(const telltale_site& description) {
 // Null without memory. What emits looks at the number and the types of the fields; all else stands here.
 telltale_site* Names::handle_locked(Site& site, std::uint32_t number) {
   if (site.handle != nullptr) return site.handle;
-  const bool is_shared = number == overflow_site_;  // there is always room for it
-  const std::size_t bytes = sizeof(telltale_site) + site.field_count * sizeof(telltale_field);
-  if (!is_shared && !has_room(bytes, handles_.size() + 1 >= handles_.kCapacity)) return nullptr;
+  const bool is_shared = std::ranges::find(overflow_sites_, number) != std::end(overflow_sites_);  // always has room
+  if (!is_shared && !has_room(sizeof(telltale_site), handles_.size() + kKinds >= handles_.kCapacity)) return nullptr;
   telltale_site handle{};
   handle.id = number;
   handle.field_count = site.field_count;
-  handle.fields = stored_fields(site);
+  if (site.field_count > 0) handle.fields = fields_of_handle(site);
   if (site.field_count > 0 && handle.fields == nullptr) return nullptr;
   if (!handles_.append(handle)) return nullptr;
   __atomic_store_n(&site.handle, &handles_[handles_.size() - 1], __ATOMIC_RELEASE);

@@ -37,6 +37,8 @@ struct Site {
 // Instead of a site's number, to who interrupted the numbering of another one.
 inline constexpr std::uint32_t kNoNumber = UINT32_MAX;
 
+inline constexpr std::uint32_t kKinds = TELLTALE_KIND_DEVICE_ANNOTATION + 1;
+
 struct NamedTrack {
   std::uint32_t number;
   std::uint32_t type, clock;
@@ -78,14 +80,18 @@ class Names {
   std::uint32_t keep_text(const char* text, std::uint32_t size, std::uint32_t hash);
   std::uint32_t number_locked(const telltale_site& site);
   telltale_site* handle_locked(Site& site, std::uint32_t number);
-  std::uint32_t overflow_site();
+  // What all sites of a kind share for which there is no room.
+  std::uint32_t overflow_site(std::uint32_t kind);
+  // Where the fields of a site stand, as many as it may have; kNoNumber when there is no room for them.
+  std::uint32_t first_field_of(const telltale_site& site, std::uint32_t count);
+  bool are_fields(std::uint32_t first, const telltale_site& site, std::uint32_t count) const;
   std::uint32_t hash_of_known(std::uint32_t site) const;
   bool is_same(const Site& known, const telltale_site& site) const;
   bool is_text(std::uint32_t number, const char* text) const;
   // Whether there is room for so many bytes more; counts what there is none for.
   bool has_room(std::size_t bytes, bool is_list_full = false);
   void* keep(std::size_t size);
-  const telltale_field* stored_fields(const Site& site);
+  const telltale_field* fields_of_handle(const Site& site);
 
   // Open addressing; a slot is a number, 0 when free. One thread at a time changes it, any thread searches it. A table
   // that became too small is not given back, since somebody may be searching it; all of them take less than the last.
@@ -108,6 +114,13 @@ class Names {
     std::atomic<Table*> table_ = nullptr;
   };
 
+  // Fields that many sites have in common, as all kernels have theirs.
+  struct FieldList {
+    std::uint32_t first, count;
+    const telltale_field* of_handles;  // null until a handle needs them
+  };
+  static constexpr std::uint32_t kFieldLists = 16;
+
   Losses& losses_;
   MemoryBudget& budget_;
   Mutex mutex_;
@@ -117,7 +130,9 @@ class Names {
   BlockList<NamedTrack, 256, 64> tracks_;
   BlockList<telltale_site, 256, 1024> handles_;
   Index text_index_, site_index_;
-  std::uint32_t overflow_site_ = 0;  // what all sites share for which there is no room
+  std::uint32_t overflow_sites_[kKinds] = {};
+  FieldList field_lists_[kFieldLists] = {};  // the newest
+  std::uint32_t next_field_list_ = 0;
   std::atomic<std::uint32_t> next_track_ = 1;
   char* arena_ = nullptr;
   std::size_t arena_left_ = 0;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace telltale::record {
 namespace {
@@ -83,9 +84,45 @@ TEST_F(NamesTest, put_what_is_too_much_under_one_name) {
   for (int i = 0; i < 300'000; ++i) last = names_->number_of(site_named("", static_cast<std::uint32_t>(i)));
   EXPECT_EQ(text(*names_, names_->site(last)->name), "(too many names)");
   EXPECT_EQ(names_->number_of(site_named("one more", 1'000'000)), last);
-  EXPECT_EQ(names_->sites().size(), names_->sites().kCapacity);
-  // One place is for what the others share.
-  EXPECT_EQ(losses_.count(tell::LossReason::kNameNotKept), 300'001 - (names_->sites().kCapacity - 1));
+  // A place for each kind is for what the others of that kind share; there is one kind here.
+  EXPECT_EQ(names_->sites().size(), names_->sites().kCapacity - kKinds + 1);
+  EXPECT_EQ(losses_.count(tell::LossReason::kNameNotKept), 300'001 - (names_->sites().kCapacity - kKinds));
+}
+
+TEST_F(NamesTest, leave_what_is_too_much_its_kind) {
+  budget_.begin_session(std::size_t{1} << 30);
+  telltale_site kernel = site_named("");
+  kernel.kind = TELLTALE_KIND_KERNEL;
+  for (int i = 0; i < 300'000; ++i) {
+    kernel.line = static_cast<std::uint32_t>(i);
+    names_->number_of(kernel);
+  }
+  const Site* shared = names_->site(names_->handle_of(kernel)->id);
+  EXPECT_EQ(text(*names_, shared->name), "(too many names)");
+  EXPECT_EQ(shared->kind, static_cast<std::uint32_t>(TELLTALE_KIND_KERNEL));
+  const Site* scope = names_->site(names_->number_of(site_named("another")));
+  EXPECT_EQ(text(*names_, scope->name), "(too many names)");
+  EXPECT_EQ(scope->kind, static_cast<std::uint32_t>(TELLTALE_KIND_SCOPE));
+}
+
+TEST_F(NamesTest, keep_the_fields_of_many_sites_once) {
+  budget_.begin_session(std::size_t{1} << 30);
+  std::vector<telltale_field> few, many;
+  for (const char* name : {"grid", "block", "registers", "graph"}) many.push_back({name, TELLTALE_FIELD_TYPE_SHAPE, 0});
+  few.assign(many.begin(), many.begin() + 2);
+  for (std::uint32_t i = 0; i < 200'000; ++i) {
+    telltale_site site = site_named("kernel", i);
+    const std::vector<telltale_field>& fields = i % 2 == 0 ? few : many;
+    site.fields = fields.data();
+    site.field_count = static_cast<std::uint32_t>(fields.size());
+    const Site* known = names_->site(names_->handle_of(site)->id);
+    ASSERT_EQ(known->line, i) << "there is room for all";
+    ASSERT_EQ(known->field_count, fields.size());
+    for (std::uint32_t field = 0; field < known->field_count; ++field)
+      ASSERT_EQ(text(*names_, names_->fields()[known->first_field + field].name), fields[field].name);
+  }
+  EXPECT_LE(names_->fields().size(), few.size() + many.size());
+  EXPECT_EQ(losses_.count(tell::LossReason::kNameNotKept), 0u);
 }
 
 TEST_F(NamesTest, keep_within_the_budget_and_count_what_has_no_room) {

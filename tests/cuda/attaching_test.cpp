@@ -186,6 +186,25 @@ TEST_F(CudaAttaching, nothing_is_waited_for_while_a_capture_goes_on_that_began_b
   EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 1));
 }
 
+TEST_F(CudaAttaching, a_capture_ends_with_its_stream) {
+  CUstream captured = fake::stream(7), other = fake::stream(8);
+  start_session();
+  start();
+  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, fake::context(1), {.parameters = &captured});
+  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, fake::context(1), {.parameters = &other});
+  run_op(0);
+  stop_cuda();
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 0) << "the capture goes on";
+  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, fake::context(1),
+                    {.parameters = &captured, .result = CUDA_ERROR_INVALID_VALUE});
+  stop_cuda();
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 0) << "it was not destroyed";
+  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, fake::context(1), {.parameters = &captured});
+  stop_cuda();
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 1);
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 1));
+}
+
 TEST_F(CudaAttaching, threads_launch_while_it_comes_and_goes) {
   constexpr int kThreads = 4, kTimes = 15;
   start_session();

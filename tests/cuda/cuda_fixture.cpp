@@ -116,4 +116,9 @@ std::vector<int> numbers(int first, int count) {
   return result;
 }
 
+std::string metadata(const Trace& trace, const std::string& name) {
+  const std::string* value = trace.metadata_named(name);
+  return value != nullptr ? *value : "(none)";
+}
+
 }  // namespace telltale::capture

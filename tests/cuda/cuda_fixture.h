@@ -42,4 +42,7 @@ int number_around(const Trace& trace, EventId call);
 std::vector<int> numbers_of_kernels(const Trace& trace);
 std::vector<int> numbers(int first, int count);
 
+// "(none)" where the recording does not have it.
+std::string metadata(const Trace& trace, const std::string& name);
+
 }  // namespace telltale::capture

@@ -35,6 +35,19 @@ class CudaLibraries : public CudaTest {
     close(ends[0]);
     return said;
   }
+
+  // Whether a child that is forked now can neither record CUDA nor hangs.
+  static bool is_refused_in_a_fork() {
+    const pid_t forked = fork();
+    if (forked == 0) {
+      alarm(20);
+      const bool are_refused = start_cuda(cuda_options()).status == TELLTALE_STATUS_CANNOT_OPEN &&
+                               watch_cuda_graphs(cuda_options()).status == TELLTALE_STATUS_CANNOT_OPEN &&
+                               stop_cuda().status == TELLTALE_STATUS_NOT_STARTED;
+      _exit(are_refused ? 0 : 1);
+    }
+    return wait_for(forked).exited_with(0);
+  }
 };
 
 TEST_F(CudaLibraries, that_are_there_are_used) {
@@ -93,18 +106,29 @@ TEST_F(CudaLibraries, a_process_that_is_forked_while_another_thread_stops_does_n
     });
     std::thread stops([] { stop_cuda(); });
     while (fake::calls_of("cuCtxSynchronize") == 0) std::this_thread::yield();
-    const pid_t forked = fork();
-    if (forked == 0) {
-      alarm(20);
-      const bool are_refused = start_cuda(cuda_options()).status == TELLTALE_STATUS_CANNOT_OPEN &&
-                               watch_cuda_graphs(cuda_options()).status == TELLTALE_STATUS_CANNOT_OPEN &&
-                               stop_cuda().status == TELLTALE_STATUS_NOT_STARTED;
-      _exit(are_refused ? 0 : 1);
-    }
-    const bool is_good = wait_for(forked).exited_with(0);
+    const bool is_good = is_refused_in_a_fork();
     ends.release();
     stops.join();
     _exit(is_good ? 0 : 1);
+  }
+  EXPECT_TRUE(wait_for(child).exited_with(0));
+}
+
+TEST_F(CudaLibraries, a_process_that_is_forked_while_another_thread_starts_for_the_first_time_does_not_hang) {
+  const pid_t child = fork();
+  if (child == 0) {
+    start_session();
+    std::binary_semaphore is_starting(0), goes_on(0);
+    fake::on_entering("cuDriverGetVersion", [&] {
+      is_starting.release();
+      goes_on.acquire();
+    });
+    std::thread starts([] { start_cuda(cuda_options()); });
+    is_starting.acquire();
+    const bool is_good = is_refused_in_a_fork();
+    goes_on.release();
+    starts.join();
+    _exit(is_good && stop_cuda().status == TELLTALE_STATUS_OK ? 0 : 1);
   }
   EXPECT_TRUE(wait_for(child).exited_with(0));
 }
@@ -124,6 +148,33 @@ TEST_F(CudaLibraries, what_they_dropped_is_counted_to_the_last_but_for_the_one_t
     EXPECT_TRUE(wait_for(child).exited_with(0));
     EXPECT_EQ(read_recording(path()).anomalies.count(Anomaly::kDroppedDeviceRecords), 5u) << version;
   }
+}
+
+// In a process of its own, whose names it uses up.
+TEST_F(CudaLibraries, kernels_of_many_names_are_kernels_and_names_without_room_are_counted) {
+  constexpr std::size_t kKernels = 100'000;
+  const pid_t child = fork();
+  if (child == 0) {
+    start_session();
+    start();
+    for (std::size_t i = 0; i < kKernels; ++i) run_op(static_cast<int>(i));
+    stop();
+    _exit(telltale_stop() == TELLTALE_STATUS_OK ? 0 : 1);
+  }
+  EXPECT_TRUE(wait_for(child).exited_with(0));
+  const Trace trace = read_recording(path());
+  std::size_t kernels = 0, nameless = 0;
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    if (trace.events.kind[event] != Kind::kKernel) continue;
+    ++kernels;
+    nameless += trace.name(event) == "(too many names)";
+  }
+  EXPECT_EQ(kernels, kKernels);
+  EXPECT_LT(nameless, kKernels / 2);
+  ASSERT_GT(nameless, 0u);
+  const std::size_t told = std::stoul(metadata(trace, "names_not_kept"));
+  EXPECT_GE(told, nameless);
+  EXPECT_LE(told, nameless + 5) << "what ends the recording has names as well";
 }
 
 }  // namespace

@@ -7,11 +7,6 @@
 namespace telltale::capture {
 namespace {
 
-std::string metadata(const Trace& trace, const std::string& name) {
-  const std::string* value = trace.metadata_named(name);
-  return value != nullptr ? *value : "(none)";
-}
-
 class CudaRecords : public CudaTest {
  protected:
   // Of this process until now: the recording has them all.

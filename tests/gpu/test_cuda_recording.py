@@ -70,30 +70,8 @@ def kernels(recorded):
     return [span for span in recorded.spans if span["cat"] == "kernel"]
 
 
-class TelltaleRecord(Case):
-    def test_has_the_kernels_of_an_unmodified_program(self):
-        self.record(TRAIN, "for _ in range(6): step()", options=("--no-pauses",))
-        recorded = self.recorded()
-        counts = Counter(span["name"] for span in kernels(recorded))
-        self.assertTrue(counts)
-        self.assertTrue(any(count % 6 == 0 for count in counts.values()), counts)
-        for name in ("aten::relu", "aten::mm", "aten::addmm"):
-            self.assertTrue(recorded.named(name), name)
-        calls = [span for span in recorded.spans if span["cat"] in ("cuda_runtime", "cuda_driver")]
-        known = {call["args"]["correlation"] for call in calls}
-        self.assertEqual([kernel for kernel in kernels(recorded) if kernel["args"]["correlation"] not in known], [])
-
-    def test_attaches_in_the_warm_up_and_lets_go_in_the_file(self):
-        steps = "for _ in range(14): step(); torch.cuda.synchronize()"
-        self.record(TRAIN, steps, options=("--wait", "1", "--warmup", "2", "--active", "2", "--repeat", "2"))
-        counts = []
-        for name in ("run.tell", "run.1.tell"):
-            recorded = self.recorded(name)
-            self.assertEqual(recorded.named("CUPTI start"), [], "it was there before the file was")
-            self.assertEqual(len(recorded.named("CUPTI stop")), 1)
-            counts.append(len(kernels(recorded)))
-        self.assertGreater(counts[0], 10)
-        self.assertEqual(counts[0], counts[1], "both cycles have two steps")
+class Pauses(Case):
+    """These compare times: nothing else may use the GPU meanwhile."""
 
     def test_steps_aside_in_pauses_and_waits_for_the_gpu_behind_them(self):
         self.record(TRAIN, "for _ in range(400): step()")
@@ -130,6 +108,32 @@ class TelltaleRecord(Case):
         step = json.loads(analyze.stdout)["step"]
         self.assertEqual(step["unobserved_source"], "measured", step)
         self.assertAlmostEqual(step["unobserved_ns"] / 1e9 / plain, 1, delta=0.05)
+
+
+class TelltaleRecord(Case):
+    def test_has_the_kernels_of_an_unmodified_program(self):
+        self.record(TRAIN, "for _ in range(6): step()", options=("--no-pauses",))
+        recorded = self.recorded()
+        counts = Counter(span["name"] for span in kernels(recorded))
+        self.assertTrue(counts)
+        self.assertTrue(any(count % 6 == 0 for count in counts.values()), counts)
+        for name in ("aten::relu", "aten::mm", "aten::addmm"):
+            self.assertTrue(recorded.named(name), name)
+        calls = [span for span in recorded.spans if span["cat"] in ("cuda_runtime", "cuda_driver")]
+        known = {call["args"]["correlation"] for call in calls}
+        self.assertEqual([kernel for kernel in kernels(recorded) if kernel["args"]["correlation"] not in known], [])
+
+    def test_attaches_in_the_warm_up_and_lets_go_in_the_file(self):
+        steps = "for _ in range(14): step(); torch.cuda.synchronize()"
+        self.record(TRAIN, steps, options=("--wait", "1", "--warmup", "2", "--active", "2", "--repeat", "2"))
+        counts = []
+        for name in ("run.tell", "run.1.tell"):
+            recorded = self.recorded(name)
+            self.assertEqual(recorded.named("CUPTI start"), [], "it was there before the file was")
+            self.assertEqual(len(recorded.named("CUPTI stop")), 1)
+            counts.append(len(kernels(recorded)))
+        self.assertGreater(counts[0], 10)
+        self.assertEqual(counts[0], counts[1], "both cycles have two steps")
 
     def test_lets_children_use_cuda_that_are_forked_before_the_program_does(self):
         program = """

@@ -140,8 +140,7 @@ void ActivityDecoder::decode_kernel(const CUpti_ActivityKernel9& kernel) {
                              integer(static_cast<std::int64_t>(kernel.graphNodeId))};
   static_assert(values.size() == std::size(kKernelFields));
   if (is_in_graph) graphs_.used(kernel.graphNodeId);
-  const KernelSites& sites = sites_of(kernel.name);
-  telltale_span_at(tracks_.of(kernel.deviceId, kernel.streamId), is_in_graph ? sites.in_graph : sites.plain, span.start,
+  telltale_span_at(tracks_.of(kernel.deviceId, kernel.streamId), site_of_kernel(kernel.name, is_in_graph), span.start,
                    span.end, correlation, values.data());
 }
 
@@ -177,13 +176,11 @@ void ActivityDecoder::decode_pool(const CUpti_ActivityMemoryPool2& pool) {
                    span.end, 0, values.data());
 }
 
-const ActivityDecoder::KernelSites& ActivityDecoder::sites_of(const char* name) {
+telltale_site* ActivityDecoder::site_of_kernel(const char* name, bool is_in_graph) {
   KernelSites& sites = kernels_[name != nullptr ? name : ""];
-  if (sites.plain == nullptr) {
-    const std::string plain = kernel_name(name);
-    sites = {site_named(plain, TELLTALE_KIND_KERNEL, false), site_named(plain, TELLTALE_KIND_KERNEL, true)};
-  }
-  return sites;
+  telltale_site*& known = is_in_graph ? sites.in_graph : sites.plain;
+  if (known == nullptr) known = site_named(kernel_name(name), TELLTALE_KIND_KERNEL, is_in_graph);
+  return known;
 }
 
 telltale_site* ActivityDecoder::site_named(const std::string& name, telltale_kind kind, bool is_in_graph) {

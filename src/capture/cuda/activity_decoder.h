@@ -43,7 +43,7 @@ class ActivityDecoder {
   struct Span {
     std::uint64_t start = 0, end = 0;  // ticks
   };
-  struct KernelSites {
+  struct KernelSites {  // null until such a kernel has come
     telltale_site* plain = nullptr;
     telltale_site* in_graph = nullptr;
   };
@@ -56,7 +56,7 @@ class ActivityDecoder {
 
   // When the work began and ended; false, and counted, when nobody knows, and false for work of a warm-up.
   bool span_of(std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t correlation, Span& span);
-  const KernelSites& sites_of(const char* kernel_name);
+  telltale_site* site_of_kernel(const char* name, bool is_in_graph);
   telltale_site* site_named(const std::string& name, telltale_kind kind, bool is_in_graph);
   const MultiprocessorLimits& limits_of(std::uint32_t device);
 

@@ -16,6 +16,10 @@ struct ThreadCalls {
 
 thread_local ThreadCalls calls_of_thread;
 
+bool tells_of_captures(CallRole role) {
+  return role == CallRole::kBeginCapture || role == CallRole::kEndCapture || role == CallRole::kDestroyStream;
+}
+
 constexpr telltale_field kCorrelation = {"correlation", TELLTALE_FIELD_TYPE_INTEGER, 0};
 
 }  // namespace
@@ -83,8 +87,7 @@ CUptiResult ApiCalls::enable(CUpti_SubscriberHandle subscriber, telltale_cuda_ca
 CUptiResult ApiCalls::enable_captures(CUpti_SubscriberHandle subscriber) {
   look_up_roles();
   for (std::uint32_t id = 1; id < kMostCalls; ++id) {
-    const CallRole role = driver_.roles[id];
-    if (role != CallRole::kBeginCapture && role != CallRole::kEndCapture) continue;
+    if (!tells_of_captures(driver_.roles[id])) continue;
     if (const CUptiResult result = cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
         result != CUPTI_SUCCESS)
       return result;
@@ -121,20 +124,23 @@ telltale_site* ApiCalls::site_of(CUpti_CallbackDomain domain, CUpti_CallbackId i
   return site;
 }
 
-void ApiCalls::count_capture(CallRole role, const void* result) {
-  const bool has_failed = result != nullptr && *static_cast<const CUresult*>(result) != CUDA_SUCCESS;
-  if (role == CallRole::kBeginCapture && !has_failed) captures_.fetch_add(1, std::memory_order_relaxed);
-  if (role != CallRole::kEndCapture) return;
-  // A capture that something has broken ends with an error; what began before it was seen is not counted.
-  int captures = captures_.load(std::memory_order_relaxed);
-  while (captures > 0 && !captures_.compare_exchange_weak(captures, captures - 1, std::memory_order_relaxed)) continue;
+void ApiCalls::follow_capture(CallRole role, const CUpti_CallbackData& call) {
+  if (!tells_of_captures(role)) return;
+  const auto* result = static_cast<const CUresult*>(call.functionReturnValue);
+  const bool has_failed = result != nullptr && *result != CUDA_SUCCESS;
+  // All of these functions take the stream first.
+  const auto* stream = static_cast<const CUstream*>(call.functionParams);
+  const CUstream handle = stream != nullptr ? *stream : nullptr;
+  if (role == CallRole::kBeginCapture && !has_failed) capturing_.add(handle);
+  // A capture that something has broken ends with an error.
+  if (role == CallRole::kEndCapture || (role == CallRole::kDestroyStream && !has_failed)) capturing_.remove(handle);
 }
 
 void ApiCalls::on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) {
   if (id >= kMostCalls || call.correlationData == nullptr) return;
   // Also of those that are not recorded.
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API && call.callbackSite == CUPTI_API_EXIT)
-    count_capture(driver_.roles[id], call.functionReturnValue);
+    follow_capture(driver_.roles[id], call);
   ThreadCalls& thread = calls_of_thread;
   const std::uint32_t generation = generation_.load(std::memory_order_relaxed);
   if (generation % 2 == 0) return;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "capture/cuda/capturing_streams.h"
 #include "capture/cuda/chosen_calls.h"
 #include "capture/cuda/correlations.h"
 #include "capture/cuda/cupti_library.h"
@@ -54,7 +55,7 @@ class ApiCalls {
   // Whether the calling thread is in a function that makes nodes of a graph out of others.
   bool clones_graph() const;
   // Somewhere a stream is captured into a graph: nothing must be waited for now.
-  bool is_capturing() const { return captures_.load(std::memory_order_relaxed) > 0; }
+  bool is_capturing() const { return capturing_.any(); }
 
   // What the calling thread does is the recorder's own.
   static void leave_this_thread_out();
@@ -69,7 +70,7 @@ class ApiCalls {
 
   void look_up_roles();
   void look_up_roles(CUpti_CallbackDomain domain, CallRole (*role_of)(std::string_view));
-  void count_capture(CallRole role, const void* result);
+  void follow_capture(CallRole role, const CUpti_CallbackData& call);
   telltale_site* site_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const char* name);
   Domain& domain_of(CUpti_CallbackDomain domain) { return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_ : driver_; }
 
@@ -82,7 +83,7 @@ class ApiCalls {
   bool knows_roles_ = false;
   // Odd while calls are recorded. A thread that was inside a call when that changed begins anew.
   std::atomic<std::uint32_t> generation_ = 0;
-  std::atomic<int> captures_ = 0;
+  CapturingStreams capturing_;
 };
 
 }  // namespace telltale::capture

@@ -41,6 +41,7 @@ constexpr std::array kDriverCalls = std::to_array<Choice>({
     {"cuGraphLaunch", CallRole::kLaunch},
     {"cuStreamBeginCapture", CallRole::kBeginCapture},
     {"cuStreamEndCapture", CallRole::kEndCapture},
+    {"cuStreamDestroy", CallRole::kDestroyStream},
     {"cuGraphInstantiate", CallRole::kCloneGraph},
     {"cuGraphClone", CallRole::kCloneGraph},
     {"cuGraphAddChildGraphNode", CallRole::kCloneGraph},

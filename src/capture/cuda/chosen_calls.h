@@ -13,8 +13,9 @@ enum class CallRole : std::uint8_t {
   kLaunch,
   kBeginCapture,
   kEndCapture,
-  kCloneGraph,   // makes nodes out of others
-  kEndsContext,  // and takes along what CUPTI has not handed over
+  kDestroyStream,  // which ends a capture as well
+  kCloneGraph,     // makes nodes out of others
+  kEndsContext,    // and takes along what CUPTI has not handed over
   // What waits are made of:
   kRecordEvent,    // on a stream
   kWaitForEvent,   // the host

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 #include "capture/cuda/attachment.h"
@@ -15,6 +16,28 @@ namespace {
 
 telltale_site start_site = {"CUPTI start", "", "", "", nullptr, 0, 0, TELLTALE_KIND_OVERHEAD, 0};
 telltale_site stop_site = {"CUPTI stop", "", "", "", nullptr, 0, 0, TELLTALE_KIND_OVERHEAD, 0};
+
+// A mutex that a forked child may ask for: where it is held by a thread of the parent, nobody would ever give it back.
+class MutexOfProcess {
+ public:
+  bool is_held_by_parent() const {
+    return users_.load(std::memory_order_acquire) > 0 && pid_.load(std::memory_order_relaxed) != getpid();
+  }
+  void lock() {
+    pid_.store(getpid(), std::memory_order_relaxed);
+    users_.fetch_add(1, std::memory_order_release);
+    mutex_.lock();
+  }
+  void unlock() {
+    mutex_.unlock();
+    users_.fetch_sub(1, std::memory_order_release);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<int> users_ = 0;  // that hold it or wait for it
+  std::atomic<pid_t> pid_ = 0;  // of the process that they are in
+};
 
 // One for the process, and for good: CUPTI's threads may still be in it when the program ends.
 class CudaCapture {
@@ -58,10 +81,10 @@ class CudaCapture {
   }
 
  private:
-  // Asked before the mutex is: there, nobody would ever give it back.
+  // Asked before the mutex is.
   bool is_in_forked_child() const {
     const pid_t opened_in = pid_.load(std::memory_order_relaxed);
-    return opened_in != 0 && opened_in != getpid();
+    return mutex_.is_held_by_parent() || (opened_in != 0 && opened_in != getpid());
   }
 
   static Outcome of_a_forked_child() {
@@ -81,17 +104,15 @@ class CudaCapture {
     return {};
   }
 
-  std::mutex mutex_;
+  MutexOfProcess mutex_;
   CuptiAttachment* attachment_ = nullptr;
   bool is_recording_ = false;
   bool has_said_why_it_stays_ = false;
   std::atomic<pid_t> pid_ = 0;
 };
 
-CudaCapture& the_capture() {
-  static auto* capture = new CudaCapture();
-  return *capture;
-}
+constinit CudaCapture the_capture;
+static_assert(std::is_trivially_destructible_v<CudaCapture>);
 
 template <typename Act>
 Outcome without_exceptions(Act act) {
@@ -105,15 +126,15 @@ Outcome without_exceptions(Act act) {
 }  // namespace
 
 Outcome start_cuda(const telltale_cuda_options& options) {
-  return without_exceptions([&] { return the_capture().start(options); });
+  return without_exceptions([&] { return the_capture.start(options); });
 }
 
 Outcome stop_cuda() {
-  return without_exceptions([] { return the_capture().stop(); });
+  return without_exceptions([] { return the_capture.stop(); });
 }
 
 Outcome watch_cuda_graphs(const telltale_cuda_options& options) {
-  return without_exceptions([&] { return the_capture().watch_graphs(options); });
+  return without_exceptions([&] { return the_capture.watch_graphs(options); });
 }
 
 }  // namespace telltale::capture

@@ -25,6 +25,7 @@ struct State {
   };
   std::map<std::string, Failure> failures;
   std::set<void*> destroyed;
+  std::map<std::string, std::function<void()>> on_entering;
   std::function<void(CUcontext)> on_synchronize;
 };
 
@@ -38,7 +39,13 @@ thread_local CUcontext current = nullptr;
 }  // namespace
 
 int entered(const std::string& function) {
-  const std::lock_guard held(state().mutex);
+  std::unique_lock held(state().mutex);
+  if (const auto found = state().on_entering.find(function); found != state().on_entering.end()) {
+    const std::function<void()> act = found->second;
+    held.unlock();
+    act();
+    held.lock();
+  }
   const int count = ++state().calls[function];
   const auto failure = state().failures.find(function);
   if (failure == state().failures.end()) return 0;
@@ -61,6 +68,7 @@ void reset_driver() {
   state().calls.clear();
   state().failures.clear();
   state().destroyed.clear();
+  state().on_entering.clear();
   state().on_synchronize = nullptr;
 }
 
@@ -77,6 +85,11 @@ void mark_destroyed(void* context) {
 void create_context(CUcontext context) {
   const std::lock_guard held(state().mutex);
   state().destroyed.erase(context);
+}
+
+void on_entering(const std::string& function, std::function<void()> act) {
+  const std::lock_guard held(state().mutex);
+  state().on_entering[function] = std::move(act);
 }
 
 void on_synchronize(std::function<void(CUcontext)> act) {

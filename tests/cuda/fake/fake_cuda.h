@@ -27,6 +27,8 @@ void reset();
 // "cuCtxSynchronize", …
 void fail(const std::string& function, int code, int from = 1, int last = std::numeric_limits<int>::max());
 int calls_of(const std::string& function);
+// Each call of the function begins with that.
+void on_entering(const std::string& function, std::function<void()> act);
 // Somebody else has subscribed.
 void subscribe_another();
 // As cuptiGetVersion() tells it; 130001 after reset().
