@@ -56,7 +56,9 @@ std::optional<UnrecordedStretch> steps_in(const json& value) {
 std::optional<UnrecordedStretch> stretch_in(const json& value) {
   auto stretch = steps_in(value);
   if (!stretch) return std::nullopt;
-  const auto word = std::ranges::find(kWords, value.value("when", json()), &decltype(kWords)::value_type::first);
+  const json when = value.value("when", json());
+  if (!when.is_string()) return std::nullopt;
+  const auto word = std::ranges::find(kWords, when.get_ref<const std::string&>(), &decltype(kWords)::value_type::first);
   if (word == kWords.end()) return std::nullopt;
   stretch->when = word->second;
   stretch->is_of_host_alone = value.value(kHostAlone, json()) == true;
