@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build wheel test bench lint format fuzz install clean
+.PHONY: help demo build wheel test sanitize bench lint format fuzz install clean
 
 help: ## Say what there is to make
 	@tools/help $(MAKEFILE_LIST)
@@ -23,6 +23,10 @@ wheel: ## Build the Python package as a wheel that works on other machines, into
 test: ## Run every check there is
 	@tools/setup test
 	@tools/test
+
+sanitize: ## Run the tests once more, under the address, undefined-behavior and thread sanitizers
+	@tools/setup test
+	@tools/sanitize
 
 bench: ## Measure our speed and memory beside our peers'
 	@tools/setup bench
