@@ -1,13 +1,17 @@
 #include "replay/observer_fit.h"
 
 #include <algorithm>
+#include <boost/math/tools/minima.hpp>
+#include <cmath>
+#include <cstdint>
 
 namespace telltale {
 namespace {
 
-// Machines differ in what an event costs by less than this; more is no cost of recording.
+// Machines differ in what an event costs by less than this; more is no cost of recording. So a cost that is twice the
+// guess, or none, is one standard deviation off.
 constexpr double kMostOfGuess = 4;
-constexpr int kHalvings = 10;  // to a 250th of the guess
+constexpr double kSpreadOfGuess = 1;
 
 // What the guess was off by, of the pairs of recorded and unprofiled steps that it was fitted on: see edit.cpp.
 constexpr double kLeastCost = 0.7, kMostCost = 1.25;
@@ -27,18 +31,15 @@ ObserverCost scaled(const ObserverCost& cost, double factor) {
 }
 
 ObserverFit fitted_to(const StepGraph& graph, const ObserverCost& guess, Nanoseconds measured) {
-  double low = 0, high = kMostOfGuess;
-  if (step_without(graph, scaled(guess, high)) > measured) {
-    low = high;
-  } else if (step_without(graph, {}) > measured) {
-    for (int i = 0; i < kHalvings; ++i) {
-      const double middle = (low + high) / 2;
-      (step_without(graph, scaled(guess, middle)) > measured ? low : high) = middle;
-    }
-  } else {
-    high = low;
-  }
-  ObserverFit fit{scaled(guess, high), 1};
+  const auto to_explain = static_cast<double>(std::max<Nanoseconds>(measured, 1));
+  const auto is_off_by = [&](double factor) {
+    const auto step = static_cast<double>(step_without(graph, scaled(guess, factor)));
+    return std::pow((step / to_explain - 1) / kSpreadOfSteps, 2) + std::pow((factor - 1) / kSpreadOfGuess, 2);
+  };
+  constexpr int kBits = 8;
+  std::uintmax_t replays = 16;
+  const double factor = boost::math::tools::brent_find_minima(is_off_by, 0.0, kMostOfGuess, kBits, replays).first;
+  ObserverFit fit{scaled(guess, factor), 1};
   const Nanoseconds replayed = step_without(graph, fit.cost);
   if (replayed > 0) fit.rest = static_cast<double>(measured) / static_cast<double>(replayed);
   return fit;

@@ -35,23 +35,41 @@ class ObserverFitTest : public testing::Test {
 // Ten calls cost 10 µs each by the guess, which makes 800 µs of 900.
 TEST_F(ObserverFitTest, a_step_shorter_than_the_recorded_one_tells_what_a_call_costs) {
   const ObserverFit half = fitted_to(graph_, kGuess, 850 * kMicrosecond);
-  EXPECT_NEAR(half.cost.python_call, 5'000, 50);
-  EXPECT_NEAR(half.rest, 1, 0.001);
+  EXPECT_NEAR(half.cost.python_call, 5'000, 200);
+  EXPECT_NEAR(half.rest, 1, 0.002);
   EXPECT_NEAR(static_cast<double>(step(half)), 850e3, 10);
-  EXPECT_NEAR(fitted_to(graph_, kGuess, 700 * kMicrosecond).cost.python_call, 20'000, 50);
+  EXPECT_NEAR(fitted_to(graph_, kGuess, 700 * kMicrosecond).cost.python_call, 20'000, 300);
 }
 
 TEST_F(ObserverFitTest, what_no_cost_explains_makes_everything_shorter) {
   const ObserverFit fit = fitted_to(graph_, kGuess, 300 * kMicrosecond);
-  EXPECT_DOUBLE_EQ(fit.cost.python_call, 40'000);
+  EXPECT_NEAR(fit.cost.python_call, 40'000, 200);
   EXPECT_LT(fit.rest, 1);
   EXPECT_NEAR(static_cast<double>(step(fit)), 300e3, 10);
 }
 
 TEST_F(ObserverFitTest, a_step_longer_than_the_recorded_one_makes_everything_longer) {
   const ObserverFit fit = fitted_to(graph_, kGuess, 990 * kMicrosecond);
-  EXPECT_DOUBLE_EQ(fit.cost.python_call, 0);
-  EXPECT_NEAR(fit.rest, 1.1, 1e-6);
+  EXPECT_NEAR(fit.cost.python_call, 0, 50);
+  EXPECT_NEAR(fit.rest, 1.1, 1e-4);
+}
+
+// Ten kernels of 200 µs, launched by calls of Python of 90: what those cost is hidden behind the device.
+TEST_F(ObserverFitTest, what_is_hidden_behind_the_device_costs_what_is_guessed) {
+  ProgramSketch program;
+  for (int step = 0; step < 4; ++step) {
+    program.begin_step();
+    for (int i = 0; i < 10; ++i) {
+      program.run(Kind::kPython, "train.py(3): work", 90 * kMicrosecond);
+      program.launch("cudaLaunchKernel", Kind::kKernel, "kernel", 200 * kMicrosecond);
+    }
+  }
+  const Trace trace = program.build();
+  const StepTiming timing = step_timing(trace);
+  const StepGraph graph(trace, timing, host_work_by_event(trace));
+  const Nanoseconds recorded = graph.replay({}).period;
+  for (const Nanoseconds measured : {recorded * 99 / 100, recorded, recorded * 101 / 100})
+    EXPECT_NEAR(fitted_to(graph, kGuess, measured).cost.python_call, 10'000, 1'000) << measured;
 }
 
 TEST_F(ObserverFitTest, the_range_of_an_estimate_has_a_larger_and_a_smaller_cost) {

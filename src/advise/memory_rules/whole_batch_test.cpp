@@ -33,7 +33,7 @@ TEST(WholeBatchRule, halves_what_is_kept_and_what_is_made_on_the_way) {
   EXPECT_EQ(findings[0].saving_bytes, (80 + 20) * kMebi / 2);
 }
 
-// 100 MiB at once, and with two halves 50 beside the 16 of the first.
+// 100 MiB at once. With two halves 50 beside the 16 of the first; those of the second come when 10 are freed.
 TEST(WholeBatchRule, counts_the_gradients_of_the_first_half_during_the_second) {
   const std::vector<Finding> findings = found(program(16 * kMebi));
   ASSERT_EQ(findings.size(), 1);
