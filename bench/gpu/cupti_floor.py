@@ -110,6 +110,16 @@ VARIANTS: dict[str, dict] = {
     "kernels, zeroed, pinned": {"kinds": (KERNELS,), "attributes": (ZEROED_BUFFERS, PINNED)},
     "kernels, all three": {"kinds": (KERNELS,), "attributes": (ZEROED_BUFFERS, PINNED, PER_THREAD_BUFFERS)},
     "kernels, latency": {"kinds": (KERNELS,), "latency": True},
+    "kernels, all three, latency": {
+        "kinds": (KERNELS,),
+        "attributes": (ZEROED_BUFFERS, PINNED, PER_THREAD_BUFFERS),
+        "latency": True,
+    },
+    "kernels, all three, latency, all work": {
+        "kinds": (KERNELS, COPIES, MEMSETS),
+        "attributes": (ZEROED_BUFFERS, PINNED, PER_THREAD_BUFFERS),
+        "latency": True,
+    },
     "driver's callbacks": {"callbacks": DRIVER_CALLBACKS},
     "runtime's callbacks": {"callbacks": RUNTIME_CALLBACKS},
     "kernels, driver's callbacks": {"kinds": (KERNELS,), "callbacks": DRIVER_CALLBACKS},
