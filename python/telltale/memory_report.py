@@ -14,6 +14,15 @@ from telltale.results import SourceLine
 
 
 @dataclass(frozen=True)
+class GrowingProcess(Struct):
+    """A process whose resident size grows."""
+    child: str | None
+    """``process 1234``; null: the recorded process itself."""
+    is_loader_worker: bool
+    """Whether that is a worker of a data loader."""
+
+
+@dataclass(frozen=True)
 class MemoryLeak(Struct):
     """What grows from step to step."""
     source: SourceLine | None
@@ -27,7 +36,12 @@ class MemoryLeak(Struct):
     category: str
     """What it is, as in ``categories``."""
     operator: str | None
-    """That makes it, or the process whose size grows."""
+    """That makes most of it."""
+    process: GrowingProcess | None
+    """The process whose size grows; null: it is tensors."""
+    kept_by: tuple[str, ...] | None
+    """What keeps one of its tensors alive, from the tensor to a variable, a few words each; empty: not found; null:
+    nobody looked, see ``--referrers``."""
     steps_to_full: float | None
     """Until memory is full at this rate, where its size is known."""
 
@@ -55,6 +69,32 @@ class MemoryStep(Struct):
 
 
 @dataclass(frozen=True)
+class PinningBlock(Struct):
+    """A block beside free memory."""
+    source: SourceLine | None
+    """The line that made it; null where it is not known."""
+    pinned_bytes: int
+    """As in ``PinningLine``."""
+    bytes: int
+    """Its own."""
+    address: int
+    """Where it is."""
+
+
+@dataclass(frozen=True)
+class PinningLine(Struct):
+    """Blocks that one line made and that lie beside free memory."""
+    source: SourceLine | None
+    """The line; null where it is not known."""
+    pinned_bytes: int
+    """Free ones that cannot be given back because of them; between two blocks, half for each."""
+    bytes: int
+    """Their own."""
+    blocks: int
+    """How many."""
+
+
+@dataclass(frozen=True)
 class MemoryFragmentation(Struct):
     """What PyTorch's allocator holds and no tensor uses, when it holds most."""
     time_ns: int
@@ -67,6 +107,10 @@ class MemoryFragmentation(Struct):
     """Free in segments of other streams and private pools."""
     rounding_bytes: int
     """What blocks have beyond what was asked for."""
+    pinned_by_lines: tuple[PinningLine, ...]
+    """What pins ``hard_bytes``, up to 50 by falling bytes pinned."""
+    pinned_by_blocks: tuple[PinningBlock, ...]
+    """Likewise, up to 10."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +193,8 @@ class DeviceMemoryUse(Struct):
     """A device's memory, and what fills it when most of it is allocated."""
     device: int
     """Its id; -1: the host."""
+    has_history: bool
+    """Whether memory over time was recorded; else the peak is what stood there when a snapshot was taken."""
     capacity_bytes: int | None
     """How much memory it has; null where the trace does not say."""
     peak_allocated_bytes: int
@@ -183,6 +229,8 @@ class DeviceMemoryUse(Struct):
     """Null where the allocator's log was not recorded."""
     steps: tuple[MemoryStep, ...]
     """By start; empty where no steps were found."""
+    peaks_rise: bool
+    """Whether nearly each step peaks above the one before it."""
     curve: tuple[tuple[int, ...], ...]
     """``[time_ns, allocated_bytes, reserved_bytes]`` at up to a few hundred times, peaks kept."""
     categories_over_time: tuple[MemoryCategoriesAt, ...]

@@ -38,7 +38,9 @@ ObserverFit fitted_to(const StepGraph& graph, const ObserverCost& guess, Nanosec
   };
   constexpr int kBits = 8;
   std::uintmax_t replays = 16;
-  const double factor = boost::math::tools::brent_find_minima(is_off_by, 0.0, kMostOfGuess, kBits, replays).first;
+  auto [factor, least] = boost::math::tools::brent_find_minima(is_off_by, 0.0, kMostOfGuess, kBits, replays);
+  for (const double end : {0.0, kMostOfGuess})  // it looks only between them
+    if (is_off_by(end) <= least) factor = end;
   ObserverFit fit{scaled(guess, factor), 1};
   const Nanoseconds replayed = step_without(graph, fit.cost);
   if (replayed > 0) fit.rest = static_cast<double>(measured) / static_cast<double>(replayed);

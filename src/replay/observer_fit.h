@@ -20,10 +20,10 @@ struct ObserverFit {
   double rest = 1;
 };
 
-// The multiple of the guess that agrees best with both: with the measured step, when it makes the replay without observer
-// take as long, and with the guess. Where the device sets the pace, steps say nothing of what the host lost to recording,
-// and the guess stands, without which the host would be too slow in all that is foretold; where the host does, the
-// measured step has nearly all the say.
+// The multiple of the guess that agrees best with both: with the measured step, when it makes the replay without
+// observer take as long, and with the guess. Where the device sets the pace, steps say nothing of what the host lost to
+// recording, and the guess stands, without which the host would be too slow in all that is foretold; where the host
+// does, the measured step has nearly all the say.
 ObserverFit fitted_to(const StepGraph& graph, const ObserverCost& guess, Nanoseconds measured);
 
 struct UnobservedRange {

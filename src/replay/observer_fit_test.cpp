@@ -43,15 +43,15 @@ TEST_F(ObserverFitTest, a_step_shorter_than_the_recorded_one_tells_what_a_call_c
 
 TEST_F(ObserverFitTest, what_no_cost_explains_makes_everything_shorter) {
   const ObserverFit fit = fitted_to(graph_, kGuess, 300 * kMicrosecond);
-  EXPECT_NEAR(fit.cost.python_call, 40'000, 200);
+  EXPECT_DOUBLE_EQ(fit.cost.python_call, 40'000);
   EXPECT_LT(fit.rest, 1);
   EXPECT_NEAR(static_cast<double>(step(fit)), 300e3, 10);
 }
 
 TEST_F(ObserverFitTest, a_step_longer_than_the_recorded_one_makes_everything_longer) {
   const ObserverFit fit = fitted_to(graph_, kGuess, 990 * kMicrosecond);
-  EXPECT_NEAR(fit.cost.python_call, 0, 50);
-  EXPECT_NEAR(fit.rest, 1.1, 1e-4);
+  EXPECT_DOUBLE_EQ(fit.cost.python_call, 0);
+  EXPECT_NEAR(fit.rest, 1.1, 1e-6);
 }
 
 // Ten kernels of 200 µs, launched by calls of Python of 90: what those cost is hidden behind the device.
