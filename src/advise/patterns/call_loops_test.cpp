@@ -125,6 +125,32 @@ TEST(CallLoops, over_parameters_change_tensors_of_many_shapes) {
               }).empty());
 }
 
+// As torch.save() does.
+TEST(CallLoops, over_parameters_do_not_copy_them_to_the_host) {
+  const auto copy = [](MemorySpace from, MemorySpace to) {
+    return [=](ProgramSketch& program, int turn) {
+      const auto op = program.open(Kind::kOperator, "aten::copy_");
+      program.sketch().set_inputs(op, "[[" + std::to_string(64 * (turn % 4 + 1)) + ",64],[]]", "");
+      const auto work = program.launch("cudaMemcpyAsync", Kind::kMemcpy, "Memcpy", kShort);
+      program.sketch().set_copy(work, {.bytes = 1 << 20, .from = from, .to = to});
+      program.close();
+    };
+  };
+  EXPECT_TRUE(loops_in(12, copy(MemorySpace::kDevice, MemorySpace::kPageable)).empty());
+  EXPECT_TRUE(loops_in(12, copy(MemorySpace::kPinned, MemorySpace::kDevice)).empty());
+  expect_one(LoopOver::kParameters, 12, loops_in(12, copy(MemorySpace::kDevice, MemorySpace::kDevice)));
+}
+
+// As a model that is moved to the device and to another type does.
+TEST(CallLoops, over_parameters_do_not_fill_new_tensors) {
+  EXPECT_TRUE(loops_in(12, [](ProgramSketch& program, int turn) {
+                const auto op = program.open(Kind::kOperator, "aten::_to_copy");
+                program.sketch().set_inputs(op, "[[" + std::to_string(64 * (turn % 4 + 1)) + ",64],[]]", "");
+                call_all(program, {"aten::copy_"});
+                program.close();
+              }).empty());
+}
+
 TEST(CallLoops, are_not_looked_for_in_torchs_optimizers) {
   ProgramSketch program;
   program.begin_step();

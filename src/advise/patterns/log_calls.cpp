@@ -136,12 +136,14 @@ class Search {
     return static_cast<double>(computation_in(function, end)) <= largest_computation_;
   }
 
-  // On the device or, where there is none, by operators on the host.
+  // By kernels or, where there is no device, by operators on the host. A copy computes nothing: what is saved or
+  // logged is copied to the host for that.
   Nanoseconds computation_in(EventId begin, EventId end) const {
     if (!operators_before_.empty()) return operators_before_[end] - operators_before_[begin];
-    Nanoseconds on_device = 0;
-    for (const EventId work : facts_.launched.of_range(begin, end)) on_device += trace_.events.duration[work];
-    return on_device;
+    Nanoseconds by_kernels = 0;
+    for (const EventId work : facts_.launched.of_range(begin, end))
+      if (trace_.events.kind[work] == Kind::kKernel) by_kernels += trace_.events.duration[work];
+    return by_kernels;
   }
 
   Nanoseconds computation_per_step() const {

@@ -21,6 +21,7 @@ enum Role : std::uint8_t {
   kPickByCondition,
   kTake,
   kChange,
+  kCopy,
   kReduction,
   kArithmetic,
   kView,
@@ -73,7 +74,7 @@ constexpr auto kRoles = std::to_array<NamedRole>({
     {"addcmul_", kChange},
     {"addcdiv_", kChange},
     {"clamp_", kChange},
-    {"copy_", kChange},
+    {"copy_", kCopy},
     {"linalg_vector_norm", kChange},
     {"norm", kReduction},
     {"sum", kReduction},
@@ -114,7 +115,7 @@ Role role_of(std::string_view op) {
 
 // What a loop over parameters consists of, and none over layers does.
 bool is_plain_arithmetic(Role role) {
-  return role == kChange || role == kReduction || role == kArithmetic || role == kView;
+  return role == kChange || role == kCopy || role == kReduction || role == kArithmetic || role == kView;
 }
 
 }  // namespace
@@ -125,6 +126,10 @@ TurnReader::TurnReader(const Facts& facts) : facts_(facts), roles_(facts.trace.s
            facts, Kind::kOperator, [](std::string_view name) { return name == "torch::autograd::AccumulateGrad"; }))
     if (const std::vector<Shape> shapes = tensor_shapes(texts_of(facts.trace, event).shapes); !shapes.empty())
       parameters_.insert(shapes.front());
+  for (const CopyCall& copy : facts.diagnosis.copies.calls)
+    if (copy.direction == CopyDirection::kHostToDevice || copy.direction == CopyDirection::kDeviceToHost)
+      if (const EventId launch = facts.trace.launch_of(copy.event); launch != kNoEvent)
+        crossings_.insert(facts.trace.ancestor(launch, Kind::kOperator));
 }
 
 TurnReader::Contents TurnReader::contents_of(EventId first, EventId end) const {
@@ -140,7 +145,8 @@ TurnReader::Contents TurnReader::contents_of(EventId first, EventId end) const {
     const bool is_outside = event >= end_of_module;
     const auto role = static_cast<Role>(roles_[events.name[event]]);
     const EventId around = facts_.trace.ancestor(event, Kind::kOperator);
-    if (around == kNoEvent || around < first)
+    const bool is_called_by_turn = around == kNoEvent || around < first;
+    if (is_called_by_turn)
       contents.only_arithmetic = contents.only_arithmetic && is_outside && is_plain_arithmetic(role);
     switch (role) {
       case kProduct:
@@ -177,6 +183,12 @@ TurnReader::Contents TurnReader::contents_of(EventId first, EventId end) const {
       case kChange:
         contents.changes_in_place = contents.changes_in_place || is_outside;
         break;
+      case kCopy:
+        if (crossings_.contains(event)) contents.only_arithmetic = false;  // it saves a tensor or loads one
+        // Within another operator, it fills what that one makes.
+        else if (is_called_by_turn)
+          contents.changes_in_place = contents.changes_in_place || is_outside;
+        break;
       default:
         break;
     }
@@ -204,8 +216,9 @@ float TurnReader::calls_left_by_lists(EventId turn, EventId end) const {
   for (EventId event = turn; event < end; ++event) {
     if (events.kind[event] != Kind::kOperator) continue;
     const auto role = static_cast<Role>(roles_[events.name[event]]);
-    if (role == kChange || role == kReduction) ++needed;
-    if (role == kChange || role == kReduction || role == kArithmetic) ++computing;
+    const bool changes = role == kChange || role == kCopy;
+    if (changes || role == kReduction) ++needed;
+    if (changes || role == kReduction || role == kArithmetic) ++computing;
     event = subtree_end(facts_.trace, event) - 1;
   }
   return computing == 0 ? 1 : static_cast<float>(std::max(1, needed)) / static_cast<float>(computing);

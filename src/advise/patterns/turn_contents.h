@@ -49,6 +49,7 @@ class TurnReader {
   const Facts& facts_;
   std::vector<std::uint8_t> roles_;  // by name of operators
   std::set<Shape> parameters_;       // shapes of what has gradients
+  std::set<EventId> crossings_;      // operators that copy between host and device
 };
 
 }  // namespace telltale

@@ -73,6 +73,26 @@ TEST(LoggingInStepRule, a_function_that_computes_on_the_device_is_no_logging) {
   EXPECT_NEAR(likely_ms(findings[0]), 0.95 * 1, 0.05);
 }
 
+// Eight copies of 500 µs, four times as long as the device computes for a step, and 8 ms that write them.
+TEST(LoggingInStepRule, copies_to_the_host_are_no_computation) {
+  const Trace trace = training([](ProgramSketch& program) {
+    program.open(Kind::kPython, "train.py(40): checkpoint");
+    program.open(Kind::kPython, "torch/serialization.py(1004): save");
+    const CopyInfo to_host{.bytes = 4 << 20, .from = MemorySpace::kDevice, .to = MemorySpace::kPageable};
+    for (int tensor = 0; tensor < 8; ++tensor) {
+      program.copy("aten::copy_", to_host, 500 * kMicrosecond, /*is_blocking=*/true);
+      program.spend(1 * kMillisecond);
+    }
+    program.close();
+    program.close();
+  });
+  const std::vector<Finding> findings = findings_of(trace, "logging_in_step");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 0.95 * (8 * 1.507), 0.1);  // a launch takes 5 µs, and a wait ends 2 µs late
+  EXPECT_EQ(findings[0].title, "The GPU waits while the step saves its state");
+  EXPECT_EQ(trace.name(findings[0].evidence.at(0)), "train.py(40): checkpoint");
+}
+
 // The logger is off and returns after 10 µs; the function around it works for 5 ms.
 TEST(LoggingInStepRule, a_function_that_only_calls_a_logger_is_no_logging) {
   const Trace trace = training([](ProgramSketch& program) {
