@@ -23,6 +23,25 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return number;
 }
 
+// "0 to 7 and 62 to 68": a recorder leaves steps out. Of many such stretches, the first ones and the last.
+std::string words_for_numbers(std::vector<std::int64_t> numbers) {
+  constexpr std::size_t kMostStretches = 4;
+  std::ranges::sort(numbers);
+  std::vector<std::string> stretches;
+  for (auto first = numbers.begin(); first != numbers.end();) {
+    const auto gap =
+        std::adjacent_find(first, numbers.end(), [](std::int64_t one, std::int64_t next) { return next > one + 1; });
+    const std::int64_t last = gap == numbers.end() ? numbers.back() : *gap;
+    stretches.push_back(*first == last ? fmt::format("{}", last) : fmt::format("{} to {}", *first, last));
+    first = std::ranges::upper_bound(numbers, last);
+  }
+  if (stretches.size() > kMostStretches) {
+    stretches.erase(stretches.begin() + kMostStretches - 1, stretches.end() - 1);
+    stretches.insert(stretches.end() - 1, "…");
+  }
+  return listed(stretches);
+}
+
 }  // namespace
 
 std::optional<StepRange> parsed_step_range(std::string_view text) {
@@ -59,10 +78,10 @@ std::string why_no_step(const Trace& trace, const StepChoice& choice) {
   const std::vector<FoundStep> steps = steps_in(trace, {});
   if (steps.empty())
     return fmt::format("no step matches {}: the trace marks no steps, and nothing in it repeats", choice.words);
-  const auto [first, last] = std::ranges::minmax(steps, {}, &FoundStep::index);
-  return first.index == last.index
-             ? fmt::format("no step matches {} (the trace has only step {})", choice.words, first.index)
-             : fmt::format("no step matches {} (the trace has {} to {})", choice.words, first.index, last.index);
+  std::vector<std::int64_t> numbers;
+  for (const FoundStep& step : steps) numbers.push_back(step.index);
+  return fmt::format("no step matches {} (the trace has {}{})", choice.words, steps.size() == 1 ? "only step " : "",
+                     words_for_numbers(std::move(numbers)));
 }
 
 SteadySteps steady_steps(const Trace& trace, const StepChoice& choice) {

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
+#include <vector>
 
 #include "analysis/testing/trace_sketch.h"
 #include "answers/analyze.h"
@@ -17,19 +19,27 @@
 namespace telltale::answers {
 namespace {
 
-// A trace that has this many steps, from number 1 on.
-Source source_with_steps(int steps) {
+// A trace that has these steps.
+Source source_with(const std::vector<int>& steps) {
   TraceSketch sketch;
   const TrackId thread = sketch.thread("main");
   sketch.op(thread, "aten::mm", 0, 500);
-  for (int step = 1; step <= steps; ++step) {
-    sketch.event(thread, Kind::kAnnotation, fmt::format("ProfilerStep#{}", step), step * 1000, step * 1000 + 900);
-    sketch.op(thread, "aten::item", step * 1000 + 10, step * 1000 + 800);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto start = static_cast<Nanoseconds>(i + 1) * 1000;
+    sketch.event(thread, Kind::kAnnotation, fmt::format("ProfilerStep#{}", steps[i]), start, start + 900);
+    sketch.op(thread, "aten::item", start + 10, start + 800);
   }
   Source source;
   source.path = "train.json";
   source.trace = std::make_shared<const Trace>(sketch.build());
   return source;
+}
+
+// A trace that has this many steps, from number 1 on.
+Source source_with_steps(int steps) {
+  std::vector<int> numbers(static_cast<std::size_t>(steps));
+  std::iota(numbers.begin(), numbers.end(), 1);
+  return source_with(numbers);
 }
 
 template <typename Answer>
@@ -75,6 +85,16 @@ TEST(ErrorTexts, of_choices_of_steps) {
             "train.json: no step matches --steps 7..9: the trace marks no steps, and nothing in it repeats");
   EXPECT_EQ(top_error(seven, {1}), "train.json: no step matches --steps 7..9 (the trace has only step 1)");
   EXPECT_EQ(top_error(seven, {2}), "train.json: no step matches --steps 7..9 (the trace has 1 to 2)");
+  const auto numbered = [](std::vector<int> numbers) {
+    TopRequest request{.source = source_with(numbers)};
+    request.steps = "100..";
+    return text_of(top(request));
+  };
+  EXPECT_EQ(numbered({0, 1, 2, 60}), "train.json: no step matches --steps 100.. (the trace has 0 to 2 and 60)");
+  EXPECT_EQ(numbered({1, 3, 4, 6, 8, 9}),
+            "train.json: no step matches --steps 100.. (the trace has 1, 3 to 4, 6 and 8 to 9)");
+  EXPECT_EQ(numbered({1, 3, 5, 7, 9, 10}),
+            "train.json: no step matches --steps 100.. (the trace has 1, 3, 5, … and 9 to 10)");
   EXPECT_EQ(top_error(seven, kPython), "train.json: no step matches steps=7..9 (the trace has 1 to 2)");
   EXPECT_EQ(analyze_error(seven), "train.json: no step matches --steps 7..9 (the trace has 1 to 2)");
   EXPECT_EQ(convert_error(seven), "train.json: no step matches --steps 7..9 (the trace has 1 to 2)");
