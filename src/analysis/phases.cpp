@@ -16,11 +16,13 @@ bool is_optimizer(std::string_view name) {
          name.starts_with("aten::_fused_adam") || name.starts_with("aten::_fused_sgd");
 }
 
-// The engine's own operators, and the calls from which the thread that waits for it does not return before.
+// The engine's own operators, and the calls from which the thread that waits for it does not return before. Where
+// stacks were sampled, calls within torch are folded into the outermost one, which is a tensor's method.
 bool is_backward(std::string_view name) {
   return name.starts_with("autograd::engine::") || name.starts_with("<built-in method run_backward") ||
-         name.starts_with("torch/autograd/__init__.py") || name == "backward" || name == "Backward" ||
-         name == "## backward ##";
+         name.starts_with("torch/autograd/__init__.py") ||
+         (name.starts_with("torch/_tensor.py(") && name.ends_with("): backward")) || name == "backward" ||
+         name == "Backward" || name == "## backward ##";
 }
 
 bool is_forward_annotation(std::string_view name) {

@@ -72,6 +72,19 @@ TEST(Phases, are_inherited_from_what_contains_an_event) {
   EXPECT_EQ(phase(step.item), Phase::kOther);
 }
 
+// Samples show the outermost call into torch alone, by the line that it was at.
+TEST(Phases, a_tensors_call_of_backward_lasts_as_long_as_the_pass) {
+  TraceSketch sketch;
+  const TrackId main = sketch.thread("main");
+  const auto backward = sketch.event(main, Kind::kPython, "torch/_tensor.py(623): backward", 0, 100);
+  const auto other = sketch.event(main, Kind::kPython, "torch/_tensor.py(1030): split", 100, 200);
+  const auto of_user = sketch.event(main, Kind::kPython, "train.py(7): backward", 200, 300);
+  const std::vector<Phase> phases = phases_of(sketch.build());
+  EXPECT_EQ(phases[sketch.id(backward)], Phase::kBackward);
+  EXPECT_EQ(phases[sketch.id(other)], Phase::kOther);
+  EXPECT_EQ(phases[sketch.id(of_user)], Phase::kOther);
+}
+
 // Lightning's loop: the optimizer is given what computes the loss, and works when that is done.
 TEST(Phases, inside_an_optimizers_closure_are_those_of_the_closure) {
   TraceSketch sketch;

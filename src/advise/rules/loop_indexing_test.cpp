@@ -66,6 +66,49 @@ TEST(LoopIndexingRule, the_backward_pass_shrinks_as_the_forward_pass_does) {
   EXPECT_NEAR(likely_ms(findings[0]), kLoop + 2 * 19.0 / 20, 0.02);
 }
 
+// The loop, and a backward pass of as many nodes on autograd's thread, each 40 µs after the one before; of the thread
+// that waits for it, at most the frame is known.
+Trace training_on_two_threads(std::string_view frame) {
+  ProgramSketch program;
+  program.sketch().trace().recorded.shapes = true;
+  const TrackId autograd = program.sketch().thread("thread 7 (pt_autograd_0)");
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kAnnotation, "forward");
+    program.open(Kind::kPython, "model.py(4): attend");
+    for (int turn = 0; turn < 20; ++turn) {
+      program.run(Kind::kOperator, "aten::select", 50 * kMicrosecond);
+      program.open(Kind::kOperator, "aten::mul");
+      program.spend(50 * kMicrosecond);
+      program.launch("cudaLaunchKernel", Kind::kKernel, "elementwise_kernel", 5 * kMicrosecond);
+      program.close();
+    }
+    program.close();
+    program.close();
+    if (!frame.empty()) program.open(Kind::kPython, frame);
+    for (int turn = 0; turn < 20; ++turn) {
+      program.spend(40 * kMicrosecond);
+      const Nanoseconds begin = program.now(), end = begin + 60 * kMicrosecond;
+      program.sketch().op(autograd, "autograd::engine::evaluate_function: MulBackward0", begin, end);
+      const auto call = program.sketch().event(autograd, Kind::kRuntime, "cudaLaunchKernel", end - 5'000, end);
+      program.sketch().work(program.stream(), Kind::kKernel, "elementwise_kernel", end, end + 5'000, call);
+      program.spend(60 * kMicrosecond);
+    }
+    if (!frame.empty()) program.close();
+    program.run(Kind::kOperator, "aten::think", 1 * kMillisecond);
+  }
+  return program.build();
+}
+
+// Of 2 ms of the backward pass, 40 µs before the first node are the step's.
+TEST(LoopIndexingRule, the_time_between_nodes_of_the_backward_pass_shrinks_as_they_do) {
+  for (const std::string_view frame : {"torch/_tensor.py(623): backward", "<built-in method run_backward of E>"}) {
+    const std::vector<Finding> findings = findings_of(training_on_two_threads(frame), "loop_indexing");
+    ASSERT_EQ(findings.size(), 1) << frame;
+    EXPECT_NEAR(likely_ms(findings[0]), kLoop + 2 * 19.0 / 20, 0.04) << frame;
+  }
+}
+
 // A loop of 16 turns that cost the host 105 µs each.
 Trace calling(std::string_view op, const std::function<std::string(int)>& module = {}, int loops = 1) {
   ProgramSketch program;
