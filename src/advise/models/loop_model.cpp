@@ -1,7 +1,6 @@
 #include "advise/models/loop_model.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include "advise/models/host_cost.h"
 #include "advise/patterns/device_work.h"
 #include "advise/patterns/forward_stretch.h"
+#include "analysis/host_timeline.h"
 
 namespace telltale {
 namespace {
@@ -102,12 +102,12 @@ class Shortening {
     std::fill(is_done_.begin() + first, is_done_.begin() + end, true);
   }
 
-  // What the functions around loops do themselves from one call to the next.
+  // What the functions around loops do themselves from one call to the next, and what passes between nodes of the
+  // backward pass, which is shown as that of whoever waits for it and goes as the node behind it does. After all else,
+  // which says what remains of nodes.
   void shorten_between_calls(std::span<const CallLoop> loops) {
     const Trace& trace = facts_.trace;
-    const Interval steps{facts_.diagnosis.timing.steps.front().host.begin,
-                         facts_.diagnosis.timing.steps.back().host.end};
-    std::map<EventId, double> gone;  // by function, of its own time
+    std::vector<TimeBetween> between(trace.events.size());
     for (const CallLoop& loop : loops) {
       const EventId around = trace.events.parent[loop.first];
       if (around == kNoEvent) continue;
@@ -119,11 +119,13 @@ class Shortening {
       }
       const float left = cost_ != nullptr ? overhead_left_on_cpu(loop) : host_left(loop);
       const Nanoseconds own = end - trace.events.start[loop.first] - called;
-      gone[around] += static_cast<double>(own) * static_cast<double>(1 - left);
+      between[around].gone += static_cast<double>(own) * static_cast<double>(1 - left);
     }
-    for (const auto& [function, time] : gone) {
-      const double own = own_time_within(function, steps);
-      if (own > 0) edit_.scale_event(trace, function, static_cast<float>(std::max(0.0, 1 - time / own)));
+    add_time_shown(between);
+    for (EventId event = 0; event < trace.events.size(); ++event) {
+      const TimeBetween& time = between[event];
+      if (time.gone > 0 && time.shown > 0)
+        edit_.scale_event(trace, event, static_cast<float>(std::max(0.0, 1 - time.gone / time.shown)));
     }
   }
 
@@ -178,18 +180,45 @@ class Shortening {
     return before > 0 ? static_cast<float>(after / before) : 1;
   }
 
-  double own_time_within(EventId function, Interval window) const {
-    const Events& events = facts_.trace.events;
-    const auto within = [&](EventId event) {
-      const Nanoseconds begin = std::max(events.start[event], window.begin);
-      return std::max<Nanoseconds>(0, std::min(events.end(event), window.end) - begin);
-    };
-    Nanoseconds own = within(function);
-    const EventId end = subtree_end(facts_.trace, function);
-    for (EventId event = function + 1; event < end; ++event)
-      if (events.parent[event] == function) own -= within(event);
-    return static_cast<double>(own);
+  // Of an event's own time, in nanoseconds.
+  struct TimeBetween {
+    double gone = 0;
+    double shown = 0;  // all that the replay has of it
+  };
+
+  void add_time_shown(std::vector<TimeBetween>& between) const {
+    const std::vector<StepSpan>& steps = facts_.diagnosis.timing.steps;
+    const Interval window{steps.front().host.begin, steps.back().host.end};
+    const std::vector<TrackId> threads = launching_threads(facts_.trace, window);
+    for (const std::vector<TrackId>& lane : independent_lanes(facts_.trace, threads, window, facts_.host_work)) {
+      HostTimeline timeline(facts_.trace, lane, window, facts_.host_work);
+      HostSegment before, here;
+      while (timeline.next()) {
+        add_segment(between, before, here, timeline.segment());
+        before = here;
+        here = timeline.segment();
+      }
+      add_segment(between, before, here, {});
+    }
   }
+
+  void add_segment(std::vector<TimeBetween>& between, const HostSegment& before, const HostSegment& here,
+                   const HostSegment& behind) const {
+    if (here.event == kNoEvent) return;
+    const auto length = static_cast<double>(here.when.length());
+    between[here.event].shown += length;
+    if (facts_.phases[here.event] != Phase::kBackward && is_between_nodes(before.event, here.event, behind.event))
+      between[here.event].gone += length * static_cast<double>(1 - left_of(behind.event));
+  }
+
+  // Of two that autograd's thread runs one after the other, while another thread waits.
+  bool is_between_nodes(EventId before, EventId here, EventId behind) const {
+    if (before == kNoEvent || behind == kNoEvent || !facts_.trace.name(behind).starts_with(kEngineCall)) return false;
+    const std::vector<TrackId>& track = facts_.trace.events.track;
+    return track[before] == track[behind] && track[here] != track[behind];
+  }
+
+  float left_of(EventId event) const { return edit_.scale.empty() ? 1 : edit_.scale[event]; }
 
   const Facts& facts_;
   const HostCost* cost_;       // null with a device
@@ -218,12 +247,12 @@ Edit without_loops(const Facts& facts, std::span<const CallLoop> loops) {
     else
       shortening.shorten(call.op, subtree_end(facts.trace, call.op), loop);
   }
-  shortening.shorten_between_calls(loops);
   // What changes parameters comes behind the backward pass, and is no part of what that goes through.
   std::vector<CallLoop> gone_through;
   for (std::size_t i = 0; i < whole.size(); ++i)
     if (whole[i].over != LoopOver::kParameters || has_backward[i]) gone_through.push_back(std::move(whole[i]));
   shortening.shorten_rest_of_backward(gone_through);
+  shortening.shorten_between_calls(loops);
   return shortening.take();
 }
 
