@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <vector>
 
 #include "advise/rule.h"
 #include "base/amounts.h"
@@ -31,13 +33,33 @@ double pinned_bandwidth(const Facts& facts) {
   return generation >= kHopper ? kPcie5 : generation >= kAmpere ? kPcie4 : kPcie3;
 }
 
-std::vector<CopyCall> pageable_copies(const Facts& facts) {
+bool is_large(const CopyCall& copy) { return copy.bytes >= kLeastKibibytes * 1024; }
+
+// Of one thread and step, with no work launched in between: tensors of a batch, as far as the trace tells.
+bool belong_together(const Facts& facts, EventId launch, EventId next_launch) {
+  if (launch == kNoEvent || next_launch == kNoEvent) return false;
+  const Trace& trace = facts.trace;
+  return trace.events.track[launch] == trace.events.track[next_launch] &&
+         trace.step_of(launch) == trace.step_of(next_launch) &&
+         facts.launched.of_range(launch + 1, next_launch).empty();
+}
+
+// Copies that pinning would change, by launch: large ones and, as who pins a batch pins all of it, the small ones
+// beside them. These take no time themselves, but wait for the large one and all that the device had to do before it.
+std::vector<CopyCall> copies_of_batches(const Facts& facts) {
   std::vector<CopyCall> copies;
   for (const CopyCall& call : facts.diagnosis.copies.calls)
-    if (call.is_pageable && call.direction == CopyDirection::kHostToDevice && call.bytes >= kLeastKibibytes * 1024)
-      copies.push_back(call);
-  std::ranges::stable_sort(copies, std::ranges::greater{}, &CopyCall::host_blocked);
-  return copies;
+    if (call.is_pageable && call.direction == CopyDirection::kHostToDevice && call.bytes > 0) copies.push_back(call);
+  const auto launch_of = [&](const CopyCall& copy) { return facts.trace.launch_of(copy.event); };
+  std::ranges::stable_sort(copies, {}, launch_of);
+  std::vector<CopyCall> chosen;
+  for (auto first = copies.begin(); first != copies.end();) {
+    auto end = first + 1;
+    while (end != copies.end() && belong_together(facts, launch_of(end[-1]), launch_of(*end))) ++end;
+    if (std::any_of(first, end, is_large)) chosen.insert(chosen.end(), first, end);
+    first = end;
+  }
+  return chosen;
 }
 
 // The copies at full speed, and a host that only enqueues them.
@@ -47,7 +69,7 @@ Edit pinned(const Facts& facts, const std::vector<CopyCall>& copies) {
   for (const CopyCall& copy : copies) {
     const double copying = static_cast<double>(copy.bytes) / bandwidth;
     const double share = copying / static_cast<double>(std::max<Nanoseconds>(copy.duration, 1));
-    edit.scale_event(facts.trace, copy.event, static_cast<float>(std::min(1.0, share)));
+    if (is_large(copy)) edit.scale_event(facts.trace, copy.event, static_cast<float>(std::min(1.0, share)));
     const EventId launch = facts.trace.launch_of(copy.event);
     if (launch == kNoEvent) continue;
     const auto called = static_cast<float>(std::max<Nanoseconds>(facts.trace.events.duration[launch], 1));
@@ -72,12 +94,14 @@ Fix fix_for(const Facts& facts) {
 }
 
 std::vector<Finding> find(const Facts& facts) {
-  const std::vector<CopyCall> copies = pageable_copies(facts);
+  std::vector<CopyCall> copies = copies_of_batches(facts);
   if (copies.empty()) return {};
   const Edit edit = pinned(facts, copies);
   const Nanoseconds likely = facts.saved_by(edit);
   if (likely <= 0) return {};
 
+  std::erase_if(copies, std::not_fn(is_large));
+  std::ranges::stable_sort(copies, std::ranges::greater{}, &CopyCall::host_blocked);
   double bytes = 0, copying = 0;
   Finding finding;
   for (const CopyCall& copy : copies) {

@@ -50,6 +50,41 @@ TEST(PageableCopyRule, the_host_no_longer_waits) {
   EXPECT_NEAR(likely_ms(findings[0]), 10, 0.05);
 }
 
+// Images and their labels, one copy after the other, while the device still computes on the batch before.
+Trace copying_labels(bool computes_between) {
+  const CopyInfo images{50 * kMegabyte, MemorySpace::kPageable, MemorySpace::kDevice};
+  const CopyInfo labels{1'000, MemorySpace::kPageable, MemorySpace::kDevice};
+  ProgramSketch program;
+  program.sketch().trace().devices.push_back({0, "GPU", {}, 9, 0});
+  program.kernel("aten::mm", 6 * kMillisecond);
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.copy("aten::copy_", images, 10 * kMillisecond, true);
+    if (computes_between) program.kernel("aten::_to_copy", 10 * kMicrosecond);
+    program.copy("aten::copy_", labels, 1 * kMicrosecond, true);
+    program.run(Kind::kOperator, "aten::think", 5 * kMillisecond);
+    program.kernel("aten::mm", 6 * kMillisecond);
+  }
+  return program.build();
+}
+
+// 21 ms of 10, 5 and 6, as the copy waits for the kernel of the step before. Pinned, the host runs ahead, and the
+// device has 1 and 6 ms to do.
+TEST(PageableCopyRule, whoever_pins_a_batch_pins_its_small_tensors_too) {
+  const Trace trace = copying_labels(false);
+  const std::vector<Finding> findings = findings_of(trace, "pageable_copy");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 21 - 7, 0.05);
+  for (const EventId copy : findings[0].evidence) EXPECT_EQ(trace.copies.find(copy)->bytes, 50 * kMegabyte);
+}
+
+// The small copy may be of something else, and still waits for the 1 ms of the large one and for the kernel.
+TEST(PageableCopyRule, a_small_copy_elsewhere_still_waits) {
+  const std::vector<Finding> findings = findings_of(copying_labels(true), "pageable_copy");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 10 - 1, 0.1);
+}
+
 TEST(PageableCopyRule, is_silent_about_pinned_memory_and_about_copies_back) {
   EXPECT_TRUE(findings_of(training({100 * kMegabyte, MemorySpace::kPinned, MemorySpace::kDevice}, kMillisecond, true),
                           "pageable_copy")
