@@ -112,10 +112,34 @@ TEST(ObserverCost, is_small_where_our_own_recorder_was_at_work) {
   EXPECT_EQ(cost.python_call, 75);
   EXPECT_EQ(cost.operator_call, 100);
   EXPECT_EQ(cost.api_call, 0);
-  trace.metadata.emplace_back("cuda_calls", "\"chosen\"");
-  EXPECT_NEAR(observer_cost(trace).api_call, 976.6, 0.1);  // 125 µs for 128 launches
   trace.recorded.shapes = true;
   EXPECT_EQ(observer_cost(trace).operator_call, 310);
+}
+
+// What `telltale record` added to x.add(1) on an H200, one operator with one launch: 2,042 ns; operators and kernels
+// alone, 1,667.
+TEST(ObserverCost, of_an_operator_with_a_launch_is_what_was_measured) {
+  TraceSketch sketch;
+  sketch.op(sketch.thread("main"), "aten::add", 0, 10);
+  Trace trace = sketch.build();
+  trace.metadata.emplace_back("recorded", "{}");
+  trace.metadata.emplace_back("cuda_calls", "\"chosen\"");
+  const auto per_operator = [&] {
+    const ObserverCost cost = observer_cost(trace);
+    return cost.operator_call + cost.api_call;
+  };
+  EXPECT_NEAR(per_operator(), 1'667, 0.15 * 1'667);
+  trace.recorded.shapes = true;
+  EXPECT_NEAR(per_operator(), 2'042, 0.15 * 2'042);
+}
+
+TEST(ObserverCost, is_ours_in_a_program_without_torch_whose_cuda_we_recorded) {
+  TraceSketch sketch;
+  sketch.event(sketch.thread("main"), Kind::kRuntime, "cudaLaunchKernel", 0, 10);
+  Trace trace = sketch.build();
+  trace.metadata.emplace_back("cuda_calls", "\"chosen\"");
+  EXPECT_NEAR(observer_cost(trace).api_call, 976.6, 0.1);  // 125 µs for 128 launches
+  EXPECT_EQ(observer_cost(trace).operator_call, 100);
 }
 
 // A trace with an operator, and with a Python call where stacks are recorded.
