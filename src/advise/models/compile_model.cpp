@@ -6,6 +6,7 @@
 
 #include "advise/patterns/changing_shapes.h"
 #include "advise/patterns/device_work.h"
+#include "advise/patterns/host_time.h"
 #include "analysis/operator_arguments.h"
 #include "trace/shapes.h"
 
@@ -43,6 +44,9 @@ std::optional<ConvolutionWeight> convolution_weight(const Trace& trace, EventId 
   const Shape& weight = shapes[1];
   return ConvolutionWeight{weight[0], weight[1], weight[2], shapes[0][1] > weight[1]};
 }
+
+// Python that goes from one operator to the next takes microseconds; what takes longer is work of the program's own.
+constexpr Nanoseconds kLongestGlue = 100'000;
 
 // A host that is busy for this share of the compiled step is close to holding the device up, and the model of it rough.
 constexpr double kShareOfBusyHost = 0.5;
@@ -86,7 +90,9 @@ CompileModel::CompileModel(const Facts& facts)
   find_chains();
   find_obstacles();
   find_layout();
-  if (applies()) replay_edits();
+  if (!applies()) return;
+  find_unnamed_time();
+  replay_edits();
 }
 
 void CompileModel::find_region() {
@@ -299,6 +305,28 @@ bool CompileModel::is_shortened(EventId event) const {
   return is_overhead && is_in_region_[event] && !stays_[event];
 }
 
+void CompileModel::find_unnamed_time() {
+  const Trace& trace = facts_.trace;
+  struct OwnTime {
+    double shown = 0, between = 0;
+  };
+  std::map<EventId, OwnTime> marks;
+  const auto is_within_region = [&](const HostMoment& moment) {
+    const auto& [here, before, behind] = moment;
+    return before != kNoEvent && behind != kNoEvent && is_shortened(before) && is_shortened(behind) &&
+           trace.step_of(before) == trace.step_of(behind) && here.when.length() <= kLongestGlue;
+  };
+  visit_host_time(facts_, [&](const HostMoment& moment) {
+    const EventId event = moment.here.event;
+    if (event == kNoEvent || trace.events.kind[event] != Kind::kAnnotation || is_shortened(event)) return;
+    const auto length = static_cast<double>(moment.here.when.length());
+    marks[event].shown += length;
+    if (is_within_region(moment)) marks[event].between += length;
+  });
+  for (const auto& [mark, time] : marks)
+    if (time.between > 0) unnamed_.emplace_back(mark, static_cast<float>(time.between / time.shown));
+}
+
 void CompileModel::replay_edits() {
   const Edit edit = compiled();
   const ReplayedStep plain = facts_.graph.replay(edit);
@@ -327,6 +355,7 @@ Edit CompileModel::edited(float host_share, Nanoseconds added_host) const {
   edit.added_host_ns = added_host;
   for (EventId event = 0; event < trace.events.size(); ++event)
     if (!is_on_device(trace.events.kind[event]) && is_shortened(event)) edit.scale_event(trace, event, host_share);
+  for (const auto& [mark, share] : unnamed_) edit.scale_event(trace, mark, 1 - share * (1 - host_share));
   fuse_chains(edit);
   for (const DeviceCall& call : facts_.diagnosis.kernels.calls) {
     const EventId launch = trace.launch_of(call.event);

@@ -6,6 +6,7 @@
 // pass, and the backward pass of it.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "advise/facts.h"
@@ -88,6 +89,7 @@ class CompileModel {
   // With all within them; they must come in ascending order.
   void keep(const std::vector<EventId>& roots);
   bool is_shortened(EventId event) const;
+  void find_unnamed_time();
   void fuse_chains(Edit& edit) const;
   Edit edited(float host_share, Nanoseconds added_host) const;
 
@@ -95,7 +97,10 @@ class CompileModel {
   std::vector<bool> is_in_region_;  // by event of the host
   Nanoseconds saved_ = 0, saved_with_graphs_ = 0, saved_by_fusing_ = 0;
   bool allows_graphs_ = true, may_want_graphs_ = false;
-  std::vector<bool> stays_;          // by event of the host: work that compiling does not remove
+  std::vector<bool> stays_;  // by event of the host: work that compiling does not remove
+  // Marks of which a share of their time passes between calls that compiling shortens: where no stacks were recorded,
+  // that is all that tells of the Python there.
+  std::vector<std::pair<EventId, float>> unnamed_;
   std::vector<bool> is_conversion_;  // by name: kernels that change a layout
   std::vector<FusedChain> chains_;
   bool changes_layout_ = false;  // of convolutions

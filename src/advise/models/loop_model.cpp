@@ -9,7 +9,7 @@
 #include "advise/models/host_cost.h"
 #include "advise/patterns/device_work.h"
 #include "advise/patterns/forward_stretch.h"
-#include "analysis/host_timeline.h"
+#include "advise/patterns/host_time.h"
 
 namespace telltale {
 namespace {
@@ -187,35 +187,22 @@ class Shortening {
   };
 
   void add_time_shown(std::vector<TimeBetween>& between) const {
-    const std::vector<StepSpan>& steps = facts_.diagnosis.timing.steps;
-    const Interval window{steps.front().host.begin, steps.back().host.end};
-    const std::vector<TrackId> threads = launching_threads(facts_.trace, window);
-    for (const std::vector<TrackId>& lane : independent_lanes(facts_.trace, threads, window, facts_.host_work)) {
-      HostTimeline timeline(facts_.trace, lane, window, facts_.host_work);
-      HostSegment before, here;
-      while (timeline.next()) {
-        add_segment(between, before, here, timeline.segment());
-        before = here;
-        here = timeline.segment();
-      }
-      add_segment(between, before, here, {});
-    }
-  }
-
-  void add_segment(std::vector<TimeBetween>& between, const HostSegment& before, const HostSegment& here,
-                   const HostSegment& behind) const {
-    if (here.event == kNoEvent) return;
-    const auto length = static_cast<double>(here.when.length());
-    between[here.event].shown += length;
-    if (facts_.phases[here.event] != Phase::kBackward && is_between_nodes(before.event, here.event, behind.event))
-      between[here.event].gone += length * static_cast<double>(1 - left_of(behind.event));
+    visit_host_time(facts_, [&](const HostMoment& moment) {
+      const EventId event = moment.here.event;
+      if (event == kNoEvent) return;
+      const auto length = static_cast<double>(moment.here.when.length());
+      between[event].shown += length;
+      if (facts_.phases[event] != Phase::kBackward && is_between_nodes(moment))
+        between[event].gone += length * static_cast<double>(1 - left_of(moment.behind));
+    });
   }
 
   // Of two that autograd's thread runs one after the other, while another thread waits.
-  bool is_between_nodes(EventId before, EventId here, EventId behind) const {
+  bool is_between_nodes(const HostMoment& moment) const {
+    const auto& [here, before, behind] = moment;
     if (before == kNoEvent || behind == kNoEvent || !facts_.trace.name(behind).starts_with(kEngineCall)) return false;
     const std::vector<TrackId>& track = facts_.trace.events.track;
-    return track[before] == track[behind] && track[here] != track[behind];
+    return track[before] == track[behind] && track[here.event] != track[behind];
   }
 
   float left_of(EventId event) const { return edit_.scale.empty() ? 1 : edit_.scale[event]; }
