@@ -153,10 +153,19 @@ constexpr double kLeastOfRecorded = 0.125, kMostOfRecorded = 2;
 // A host that runs ahead of its device, until the queue is full, makes steps look shorter than their device work.
 constexpr double kLeastOfDeviceWork = 0.98;
 
+// What the device works per step whatever its host does. A copy between it and memory that may be paged out takes as
+// long as the host does to hand over the pages, and the host waits for it.
+Nanoseconds own_device_work(const Diagnosis& diagnosis) {
+  Nanoseconds handed_over = 0;
+  for (const CopyCall& copy : diagnosis.copies.calls)
+    if (copy.is_pageable) handed_over += copy.exposed;
+  return diagnosis.timing.device_period - handed_over / std::ssize(diagnosis.timing.steps);
+}
+
 bool is_same_step(Nanoseconds measured, const Diagnosis& diagnosis) {
   const double share =
       static_cast<double>(measured) / static_cast<double>(std::max<Nanoseconds>(diagnosis.recorded_ns, 1));
-  if (static_cast<double>(measured) < kLeastOfDeviceWork * static_cast<double>(diagnosis.timing.device_period))
+  if (static_cast<double>(measured) < kLeastOfDeviceWork * static_cast<double>(own_device_work(diagnosis)))
     return false;
   return diagnosis.timing.source != StepSource::kWhole && share >= kLeastOfRecorded && share <= kMostOfRecorded;
 }

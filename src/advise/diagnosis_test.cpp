@@ -84,6 +84,27 @@ TEST(Diagnosis, adds_rare_steps_to_the_measured_one) {
   EXPECT_NEAR(static_cast<double>(diagnose(trace).unobserved_ns), 19e6, 1e3);
 }
 
+// Steps of 13 ms, 3 of them kernels: unrecorded, the copy from pageable memory may well have taken 5 instead of 10.
+// From pinned memory it cannot, so that steps of 8 ms are those of a host that ran ahead.
+TEST(Diagnosis, believes_shorter_steps_where_the_host_makes_the_copies) {
+  for (const MemorySpace from : {MemorySpace::kPageable, MemorySpace::kPinned}) {
+    ProgramSketch program;
+    for (int step = 0; step < 4; ++step) {
+      program.begin_step();
+      program.copy("aten::copy_", {100'000'000, from, MemorySpace::kDevice}, 10 * kMillisecond, true);
+      program.kernel("aten::mm", 3 * kMillisecond);
+      program.wait();
+    }
+    Trace trace = program.build();
+    trace.metadata.emplace_back(kUnrecordedSteps,
+                                R"([{"when":"before","first":2,"took_ns":[8000000,8000000,8000000]}])");
+    const Diagnosis diagnosis = diagnose(trace);
+    const bool is_measured = diagnosis.unobserved_source == UnobservedSource::kMeasured;
+    EXPECT_EQ(is_measured, from == MemorySpace::kPageable);
+    EXPECT_EQ(diagnosis.unobserved_ns == 8 * kMillisecond, is_measured);
+  }
+}
+
 TEST(Diagnosis, does_not_take_steps_of_another_loop_for_its_own) {
   Trace trace = training().build();
   trace.metadata.emplace_back(kUnrecordedSteps,
