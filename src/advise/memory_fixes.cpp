@@ -21,12 +21,20 @@ MemoryEdit without_leaks(const Facts& facts, const DeviceCauses& device, std::sp
   return edit;
 }
 
-// What comes in pieces makes pieces of what is computed from it: all that the steps make in that size.
-MemoryEdit in_pieces(const MemorySummary& memory, std::span<const UsedBlock> blocks) {
+// What comes in pieces makes pieces of what is computed from it: all that the steps make in that size, and what the rule
+// looked at, whatever it is for.
+MemoryEdit in_pieces(const Facts& facts, const MemorySummary& memory, std::span<const UsedBlock> blocks) {
+  StepTiming whole = facts.diagnosis.timing;
+  whole.steps = all_steps(whole);
+  const auto goes_with_its_step = [&](const UsedBlock& block) {
+    const int step = step_at(whole, block.allocated);
+    return step >= 0 && step == step_at(whole, block.freed);
+  };
   MemoryEdit edit;
   for (const UsedBlock& block : blocks) {
+    if (block.bytes != memory.largest_allocation) continue;
     const bool is_made_in_step = block.use == MemoryUse::kActivations || block.use == MemoryUse::kTemporaries;
-    if (is_made_in_step && block.bytes == memory.largest_allocation) edit.scale(block, 1 / kPieces);
+    if (is_made_in_step || goes_with_its_step(block)) edit.scale(block, 1 / kPieces);
   }
   return edit;
 }
@@ -52,7 +60,7 @@ MemoryEdit edit_for(const Facts& facts, const DeviceCauses& device, const Findin
   const std::optional<MemorySummary>& memory = facts.diagnosis.memory;
   if (finding.rule == "memory_leak") return without_leaks(facts, device, blocks);
   if (!memory || memory->device != device.peak.device) return {};
-  if (finding.rule == "memory_spike") return in_pieces(*memory, blocks);
+  if (finding.rule == "memory_spike") return in_pieces(facts, *memory, blocks);
   if (finding.fix.id == "keep_cache") return {.blocks = {}, .settings = {}, .keeps_cache = true};
   if (finding.fix.id == "expandable_segments" || finding.fix.id == "stable_shapes")
     return {.blocks = {}, .settings = "expandable_segments:True"};

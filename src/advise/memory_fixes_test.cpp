@@ -72,6 +72,22 @@ TEST(MemoryFixes, make_a_spike_in_eight_pieces) {
   EXPECT_EQ(findings[0].saving_bytes, (3072 - 1280) * kMebi);
 }
 
+// A metric: no module, no autograd. 1,024 MiB are kept, and 2,048 MiB are made beside them and freed.
+TEST(MemoryFixes, make_a_spike_outside_of_the_model_in_eight_pieces) {
+  MemorySketch sketch;
+  for (int step = 0; step < 3; ++step) {
+    sketch.begin_step();
+    sketch.keep("aten::mm", 1024 * kMebi);
+    sketch.compute("aten::mm", 2048 * kMebi);
+    sketch.end_of_forward();
+    sketch.backward();
+    sketch.optimize();
+  }
+  const std::vector<Finding> findings = found(sketch.build(), "memory_spike");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].saving_bytes, (3072 - 1280) * kMebi);
+}
+
 // Blocks of 30, 40 and 50 MiB, one after the other, in segments of their own: 120 MiB, and 60 with segments that grow
 // by 20. Of a device of 200 MiB.
 Trace fragmented(bool has_log) {

@@ -277,7 +277,10 @@ class Uses {
       case StackPart::kData:
         return MemoryUse::kInputs;
       default:
-        return made.category == MemoryCategory::kInput ? MemoryUse::kInputs : MemoryUse::kOther;
+        if (made.category == MemoryCategory::kInput) return MemoryUse::kInputs;
+        // What the program computes beside its model, as a metric.
+        return is_from_before || outlives(block, next(backward_, made_at)) ? MemoryUse::kOther
+                                                                           : MemoryUse::kTemporaries;
     }
   }
 

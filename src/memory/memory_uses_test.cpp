@@ -70,6 +70,24 @@ TEST(MemoryUses, what_the_forward_pass_has_made_when_memory_runs_out_is_kept_for
   EXPECT_EQ(name_of(blocks_of(trace).at(8).use), "temporaries");
 }
 
+// Between the forward pass and the backward pass, in no module and without autograd, as a metric is computed: 7 goes with
+// the variable that has it, behind the operator; 8 is there until the next step, and 9 until the next forward pass.
+TEST(MemoryUses, what_the_program_computes_on_the_way_is_temporary_where_it_goes_before_the_backward_pass) {
+  TrainingSketch training;
+  TraceSketch& sketch = training.sketch;
+  sketch.op(training.thread, "aten::mm", 320, 380);
+  for (const std::uint64_t address : {7, 8}) sketch.allocate(training.thread, 330, 5000, 0, address);
+  sketch.allocate(training.thread, 390, -5000, 0, 7);
+  sketch.op(training.thread, "aten::mm", 720, 780);
+  sketch.allocate(training.thread, 730, 5000, 0, 9);
+  sketch.allocate(training.thread, 1080, -5000, 0, 8);
+  sketch.allocate(training.thread, 1080, -5000, 0, 9);
+  const auto blocks = blocks_of(training.built());
+  EXPECT_EQ(name_of(blocks.at(7).use), "temporaries");
+  EXPECT_EQ(name_of(blocks.at(8).use), "other");
+  EXPECT_EQ(name_of(blocks.at(9).use), "temporaries");
+}
+
 TEST(MemoryUses, a_block_that_stays_but_has_no_gradient_of_its_size_is_no_parameter) {
   TrainingSketch training;
   training.sketch.allocate(training.thread, 6, 123, 0, 7);

@@ -23,6 +23,8 @@ class MemorySketch {
   // An operator whose tensor is freed before the backward pass begins, when end_of_forward() is called.
   void make(std::string_view op, std::int64_t bytes);
   void end_of_forward();
+  // The same outside of the model, as a metric is computed.
+  void compute(std::string_view op, std::int64_t bytes) { passing_.push_back(run(op, bytes, {})); }
   // An operator at a line ("train.py(7): step") whose tensor is never freed.
   void leave(std::string_view op, std::int64_t bytes, std::string_view line, std::string_view types = {});
   // Gradients are made in it where they have a size; the optimizer frees them.
