@@ -64,12 +64,34 @@ struct Line {
   const ReferenceChain* chain = nullptr;  // of one of its tensors
 };
 
+// How often the most until then is exceeded, from the given step on.
+int rises_from(std::span<const std::int64_t> levels, std::size_t first) {
+  std::int64_t most = levels.front();
+  int rises = 0;
+  for (std::size_t step = 1; step < levels.size(); ++step) {
+    if (levels[step] <= most) continue;
+    most = levels[step];
+    rises += step >= first;
+  }
+  return rises;
+}
+
+// What rises once between two steps rises in half of all pairs of steps, too, and twice is seldom more than a warm-up.
+bool rises_again_and_again(std::span<const std::int64_t> levels) {
+  constexpr int kLeastRises = 3, kLeastLate = 2;
+  // Half of a few steps has room for one.
+  constexpr std::size_t kFewSteps = 8;
+  return rises_from(levels, 0) >= kLeastRises &&
+         (levels.size() <= kFewSteps || rises_from(levels, levels.size() / 2) >= kLeastLate);
+}
+
 // 0 where it is not both bytes and blocks that grow. Nothing is older than the first step.
 double growth_of(Line& line) {
   for (std::vector<std::int64_t>* levels : {&line.bytes, &line.blocks})
     std::partial_sum(levels->begin(), levels->end(), levels->begin());
   const auto later = [](const std::vector<std::int64_t>& levels) { return std::span(levels).subspan(1); };
-  return growth_of(later(line.blocks)) > 0 ? growth_of(later(line.bytes)) : 0;
+  if (!rises_again_and_again(line.blocks) || growth_of(later(line.blocks)) <= 0) return 0;
+  return growth_of(later(line.bytes));
 }
 
 // The step within which a time lies, as an index of `ends`.
@@ -115,11 +137,14 @@ std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::s
   std::map<std::tuple<std::string, int>, std::optional<SourceLine>> sources;
   for (const UsedBlock& block : blocks) {
     const std::size_t first = step_of(ends, block.allocated), last = step_of(ends, block.freed);
-    if (first == last) continue;  // no step ends with it
+    const auto chain = last < ends.size() ? chain_at.end() : chain_at.find(block.address);
+    if (first == last && chain == chain_at.end()) continue;  // no step ends with it
     const std::optional<SourceLine> source = line_of(trace, block);
     const auto key = source ? std::tuple(source->file, source->line) : std::tuple(std::string(), -1);
     sources[key] = source;
     Line& line = lines[key];
+    if (chain != chain_at.end() && line.chain == nullptr) line.chain = chain->second;
+    if (first == last) continue;
     line.bytes.resize(ends.size());
     line.blocks.resize(ends.size());
     const auto change = [&](std::size_t step, std::int64_t sign) {
@@ -138,8 +163,6 @@ std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::s
     Made& made = line.by_operator[maker == kNoEvent ? std::string_view() : trace.name(maker)];
     made.bytes += block.bytes;
     made.newest = maker;
-    if (const auto chain = chain_at.find(block.address); chain != chain_at.end() && line.chain == nullptr)
-      line.chain = chain->second;
   }
   std::vector<MemoryLeak> leaks;
   for (auto& [key, line] : lines) {

@@ -3,7 +3,8 @@
 // Of every line, what it made in earlier steps and is still there is counted at the end of each step, in bytes and in
 // blocks. A leak is what rises in both over all steps, and over the second half of them as well: what warms up, a cache
 // that is full after a while, and a buffer of the newest batches rise at first only, and what the next step replaces
-// has as many blocks at all times, even where batches grow. The rate is the median of the slopes between any two steps
+// has as many blocks at all times, even where batches grow. Once or twice is no growth from step to step: it must rise
+// three times, and twice in the second half. The rate is the median of the slopes between any two steps
 // (Theil and Sen), which single odd steps do not bend. Where a trace has no steps, the calls of its outermost module
 // stand for them.
 //

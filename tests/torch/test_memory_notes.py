@@ -230,6 +230,47 @@ print(json.dumps(main()))
         self.assertIn(kept[0]["address"], own)
         self.assertRegex(kept[0]["chain"][-2], r"^list of \d+$")
 
+    def test_lead_to_each_of_those_that_keep_tensors_alike(self):
+        """A dict, and a list with more and newer ones, in a program whose file has a name until its end."""
+        text = ATTACH.replace('"memory": True', '"memory": True, "referrers": True') + """
+model = torch.nn.Linear(64, 64)
+optimizer = torch.optim.Adam(model.parameters())
+listed, cache = [], {}
+for step in range(24):
+    out = model(torch.ones(128, 64))
+    if step % 2:
+        cache[step] = out.detach() * 2
+    listed.extend(out.detach() * factor for factor in range(3))
+    out.mean().backward()
+    optimizer.step()
+print(json.dumps([]))
+"""
+        _, trace = self.run_program(text)
+        chains = json.loads(next(row["value"] for row in rows(trace.metadata) if row["name"] == "referrers"))
+        ends = {each["chain"][-1] for each in chains}
+        for name in ("listed", "cache"):
+            self.assertTrue(any(f"variable '{name}' of __main__" in end for end in ends), ends)
+        self.assertEqual([end for end in ends if "built in" in end], [])
+
+    def test_are_looked_for_without_keeping_tensors_alive(self):
+        text = ATTACH.replace('"memory": True', '"memory": True, "referrers": True') + """
+import gc, weakref
+gc.disable()
+model = torch.nn.Linear(64, 64)
+optimizer = torch.optim.Adam(model.parameters())
+seen, kept = [], []
+for _ in range(17):
+    x = torch.ones(128, 64)
+    out = model(x)
+    kept.append(out.detach())
+    out.square().mean().backward()
+    optimizer.step()
+    seen.append((weakref.ref(x), weakref.ref(out), weakref.ref(model.weight.grad)))
+    optimizer.zero_grad()
+print(json.dumps([[step for step, each in enumerate(seen[:-1]) if each[part]() is not None] for part in range(3)]))
+"""
+        self.assertEqual(self.run_program(text)[0], [[], [], []])
+
     def test_are_looked_for_without_keeping_anything_alive_or_changing_what_locals_gave(self):
         text = ATTACH.replace('"memory": True', '"memory": True, "referrers": True') + """
 import gc, weakref

@@ -15,6 +15,7 @@ import os
 import sys
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from inspect import CO_OPTIMIZED
 from types import FrameType, FunctionType, ModuleType
@@ -25,7 +26,7 @@ from telltale._capture.source import Wanted
 
 PAIR = "referrers"
 MOST_TENSORS = 20
-_EACH_KIND = 2  # tensors of one type and shape that are looked at
+_EACH_KIND = 3  # tensors of one type and shape that are looked at
 _MOST_LINKS = 6
 _MOST_REFERRERS = 50  # of one object; those of a very common one say nothing
 _SECONDS = 2.0  # of processor time, at the end, and again for all looks before it
@@ -124,7 +125,7 @@ def chains_of_live_tensors(seconds: float = _SECONDS) -> list[tuple[Any, dict[st
     for tensors in sorted(kinds.values(), key=lambda each: -sum(map(_bytes_of, each))):
         # The one that a variable has just now says nothing of the others.
         kept = [each for each in tensors if id(each) not in variables and id(each) not in globals_] or tensors
-        for place in range(max(0, len(kept) - _EACH_KIND), len(kept)):
+        for place in _examples(kept, [kinds, tensors, kept]):
             tensor = kept[place]
             if len(found) >= MOST_TENSORS or time.thread_time() > deadline:
                 return found
@@ -138,6 +139,25 @@ def chains_of_live_tensors(seconds: float = _SECONDS) -> list[tuple[Any, dict[st
                 }
                 found.append((tensor, told_of))
     return found
+
+
+def _examples(tensors: list[Any], ours: list[Any]) -> list[int]:
+    """One tensor of each thing that holds some, those first that hold most: they may leak in several places. It is the
+    newest that as little else as possible holds: a variable may have the newest of all."""
+    if len(tensors) <= _EACH_KIND:
+        return list(range(len(tensors)))
+    places = {id(each): place for place, each in enumerate(tensors)}
+    own = {id(each) for each in ours}
+    held_by: list[set[int]] = []  # places, by thing
+    holders = gc.get_referrers(*tensors)
+    for holder in holders:
+        if id(holder) not in own and not isinstance(holder, FrameType):
+            held_by.append({places[id(each)] for each in gc.get_referents(holder) if id(each) in places})
+    holders.clear()
+    times_held = Counter(place for held in held_by for place in held)
+    held_by.sort(key=lambda held: (-len(held), -max(held, default=0)))
+    examples = [max(held, key=lambda place: (-times_held[place], place)) for held in held_by if held]
+    return list(dict.fromkeys([*examples, len(tensors) - 1]))[:_EACH_KIND]
 
 
 def _running_variables() -> dict[int, str]:
@@ -160,11 +180,12 @@ def _running_variables() -> dict[int, str]:
 def _running_globals() -> set[int]:
     """The ids of what modules have in variables of their own whose code runs."""
     held: set[int] = set()
-    for frame in sys._current_frames().values():
-        caller: FrameType | None = frame
-        while caller is not None:
-            held.update(map(id, list(caller.f_globals.values())))
-            caller = caller.f_back
+    frames = list(sys._current_frames().values())
+    while frames:  # as above
+        frame: FrameType | None = frames.pop()
+        while frame is not None:
+            held.update(map(id, list(frame.f_globals.values())))
+            frame = frame.f_back
     return held
 
 
@@ -211,9 +232,22 @@ def _bytes_of(tensor: Any) -> int:
 def chain_to_name(target: Any, deadline: float, ours: list[Any], variables: dict[int, str]) -> list[str]:
     """From what holds the object to a variable of a module or of a function that runs, the shortest way; empty where
     there is none within the limits. `variables`: those of functions, by the id of what they hold."""
+    kept: list[Any] = []
+    try:
+        return _way_to_name(target, deadline, ours, variables, kept)
+    finally:
+        # Lists of what refers to what are in each other: nothing else would free what they hold, but a collection.
+        for each in kept:
+            each.clear()
+
+
+def _way_to_name(
+    target: Any, deadline: float, ours: list[Any], variables: dict[int, str], kept: list[Any]
+) -> list[str]:
+    """`kept`: what we hold ourselves, alive so that no other object gets its id."""
     ways: list[tuple[Any, list[str]]] = [(target, [])]
-    kept = [*ours, ways]  # what we hold ourselves, alive so that no other object gets its id
-    passed = {id(each) for each in [target, kept, *kept]}
+    kept.append(ways)
+    passed = {id(each) for each in [target, ours, kept, *ours, *kept]}
     for _ in range(_MOST_LINKS):
         further: list[tuple[Any, list[str]]] = []
         for held, way in ways:
@@ -264,14 +298,21 @@ def _link(holder: Any, held: Any) -> str:
         key = next((key for key, value in list(holder.items()) if value is held), None)
         module = _module_with(holder)
         if module is not None:
-            file = os.path.basename(getattr(module, "__file__", None) or "")
-            return f"variable {key!r} of {module.__name__} ({file or 'built in'})"
+            return f"variable {key!r} of {module.__name__} ({_file_of(module)})"
         return f"key {str(key)[:40]!r} of a dict of {len(holder)}" if key is not None else "dict"
     if isinstance(holder, (list, tuple, set)):
         return f"{type(holder).__name__} of {len(holder)}"
     if isinstance(holder, FunctionType):
         return f"function {holder.__qualname__}"
     return _described(holder)
+
+
+def _file_of(module: ModuleType) -> str:
+    """Python takes its file's name from a script that has ended."""
+    path = getattr(module, "__file__", None) or getattr(getattr(module, "__loader__", None), "path", None)
+    if not path and module.__name__ == "__main__":
+        path = sys.argv[0] if sys.argv else ""
+    return os.path.basename(path or "") or "built in"
 
 
 def _described(thing: Any) -> str:
