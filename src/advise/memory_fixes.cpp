@@ -21,8 +21,8 @@ MemoryEdit without_leaks(const Facts& facts, const DeviceCauses& device, std::sp
   return edit;
 }
 
-// What comes in pieces makes pieces of what is computed from it: all that the steps make in that size, and what the rule
-// looked at, whatever it is for.
+// What comes in pieces makes pieces of what is computed from it: all that the steps make in that size, and what the
+// rule looked at, whatever it is for.
 MemoryEdit in_pieces(const Facts& facts, const MemorySummary& memory, std::span<const UsedBlock> blocks) {
   StepTiming whole = facts.diagnosis.timing;
   whole.steps = all_steps(whole);

@@ -70,8 +70,9 @@ TEST(MemoryUses, what_the_forward_pass_has_made_when_memory_runs_out_is_kept_for
   EXPECT_EQ(name_of(blocks_of(trace).at(8).use), "temporaries");
 }
 
-// Between the forward pass and the backward pass, in no module and without autograd, as a metric is computed: 7 goes with
-// the variable that has it, behind the operator; 8 is there until the next step, and 9 until the next forward pass.
+// Between the forward pass and the backward pass, in no module and without autograd, as a metric is computed: 7 goes
+// with the variable that has it, behind the operator; 8 is there until the next step, and 9 until the next forward
+// pass.
 TEST(MemoryUses, what_the_program_computes_on_the_way_is_temporary_where_it_goes_before_the_backward_pass) {
   TrainingSketch training;
   TraceSketch& sketch = training.sketch;

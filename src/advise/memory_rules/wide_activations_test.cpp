@@ -56,6 +56,30 @@ TEST(WideActivationsRule, leaves_out_what_leaks) {
   EXPECT_EQ(findings[0].saving_bytes, (10 + 20) * kMebi / 2);
 }
 
+Trace training(std::string_view kept_for, std::int64_t gradients, DeviceId device = kHost) {
+  MemorySketch sketch(device);
+  for (int step = 0; step < 2; ++step) {
+    sketch.begin_step();
+    sketch.keep("aten::mm", 20 * kMebi, kFloat);
+    sketch.keep("aten::cat", 30 * kMebi, R"(["TensorList", "Scalar"])", kept_for);
+    sketch.backward(gradients);
+    sketch.optimize();
+  }
+  return sketch.build();
+}
+
+// Autocast computes losses in float32, and on devices softmax too.
+TEST(WideActivationsRule, leaves_wide_what_autocast_needs_in_float32) {
+  EXPECT_EQ(found(training("Mm", 0)).at(0).saving_bytes, (20 + 30) * kMebi / 2);
+  EXPECT_EQ(found(training("LogSoftmax", 0)).at(0).saving_bytes, 20 * kMebi / 2);
+  EXPECT_EQ(found(training("Softmax", 0)).at(0).saving_bytes, (20 + 30) * kMebi / 2);
+  EXPECT_EQ(found(training("Softmax", 0, 0)).at(0).saving_bytes, 20 * kMebi / 2);
+}
+
+TEST(WideActivationsRule, counts_narrow_copies_of_weights_until_their_gradients_are_made) {
+  EXPECT_EQ(found(training("Mm", 16 * kMebi)).at(0).saving_bytes, ((20 + 30) / 2 - 8) * kMebi);
+}
+
 TEST(WideActivationsRule, is_silent_under_autocast_which_keeps_some_operators_in_float32) {
   MemorySketch sketch;
   for (int step = 0; step < 2; ++step) {

@@ -1,6 +1,7 @@
 #include "advise/testing/memory_sketch.h"
 
 #include <ranges>
+#include <string>
 
 namespace telltale {
 
@@ -13,7 +14,7 @@ MemorySketch::Made MemorySketch::run(std::string_view op, std::int64_t bytes, st
   }
   if (!line.empty()) program_.sketch().set_call_stack(handle, line);
   program_.spend(kMillisecond);
-  const Made made{next_++, bytes};
+  const Made made{next_++, bytes, {}};
   program_.sketch().allocate(program_.thread(), program_.now(), bytes, device_, made.address);
   program_.spend(kMillisecond);
   program_.close();
@@ -24,9 +25,10 @@ void MemorySketch::free(const Made& made) {
   program_.sketch().allocate(program_.thread(), program_.now(), -made.bytes, device_, made.address);
 }
 
-void MemorySketch::keep(std::string_view op, std::int64_t bytes, std::string_view types) {
+void MemorySketch::keep(std::string_view op, std::int64_t bytes, std::string_view types, std::string_view kept_for) {
   program_.open(Kind::kModule, "nn.Module: Net_0");
   kept_.push_back(run(op, bytes, types));
+  kept_.back().kept_for = kept_for;
   program_.close();
 }
 
@@ -53,7 +55,7 @@ void MemorySketch::end_of_forward() {
 
 void MemorySketch::backward(std::int64_t gradient_bytes) {
   for (const Made& made : std::views::reverse(kept_)) {
-    program_.open(Kind::kOperator, "autograd::engine::evaluate_function: MmBackward0");
+    program_.open(Kind::kOperator, "autograd::engine::evaluate_function: " + std::string(made.kept_for) + "Backward0");
     program_.spend(kMillisecond);
     free(made);
     program_.spend(kMillisecond);

@@ -17,9 +17,9 @@ class MemorySketch {
   explicit MemorySketch(DeviceId device = kHost) : device_(device) {}
 
   void begin_step() { program_.begin_step(); }
-  // An operator of the forward pass that makes a tensor for the backward pass. `types` as torch records them; empty:
-  // not recorded.
-  void keep(std::string_view op, std::int64_t bytes, std::string_view types = {});
+  // An operator of the forward pass that makes a tensor for the backward pass of another. `types` as torch records
+  // them; empty: not recorded.
+  void keep(std::string_view op, std::int64_t bytes, std::string_view types = {}, std::string_view kept_for = "Mm");
   // An operator whose tensor is freed before the backward pass begins, when end_of_forward() is called.
   void make(std::string_view op, std::int64_t bytes);
   void end_of_forward();
@@ -39,6 +39,7 @@ class MemorySketch {
   struct Made {
     std::uint64_t address = 0;
     std::int64_t bytes = 0;
+    std::string_view kept_for;
   };
   Made run(std::string_view op, std::int64_t bytes, std::string_view types, std::string_view line = {});
   void free(const Made& made);
