@@ -102,6 +102,7 @@ class Uses {
     for (MadeBlock& made : all_)
       if (!made.block.is_noted) made.block.use = use_of(made);
     settle_unfinished_backward();
+    if (optimizer_.empty()) settle_gradients_of_no_optimizer();
     std::set<std::int64_t> gradient_sizes;
     for (const MadeBlock& made : all_)
       if (made.block.use == MemoryUse::kGradients) gradient_sizes.insert(made.block.bytes);
@@ -198,8 +199,11 @@ class Uses {
     return has_no_frames && log_.has_stacks() ? StackPart::kBackward : by_frames;
   }
 
-  void add_start(StackPart part, Nanoseconds time) {
-    if (part == StackPart::kBackward) backward_.push_back(time);
+  void add_start(StackPart part, Nanoseconds time, Nanoseconds end) {
+    if (part == StackPart::kBackward) {
+      backward_.push_back(time);
+      backward_ends_.push_back(end);
+    }
     if (part == StackPart::kOptimizer) optimizer_.push_back(time);
     if (part == StackPart::kForward) forward_.push_back(time);
   }
@@ -215,11 +219,12 @@ class Uses {
       const EventId parent = trace_.events.parent[event];
       if (is_on_device(trace_.events.kind[event]) || (parent != kNoEvent && phases_[parent] == phases_[event]))
         continue;
-      add_start(part_of_phase(phases_[event]), trace_.events.start[event]);
+      add_start(part_of_phase(phases_[event]), trace_.events.start[event], trace_.events.end(event));
     }
     for (const MadeBlock& made : all_)
       if (made.block.event == kNoEvent && made.block.allocated != UsedBlock::kBeforeTheTrace)
-        add_start(made.part, made.block.allocated);
+        add_start(made.part, made.block.allocated, made.block.allocated);
+    std::ranges::sort(backward_ends_);
     for (std::vector<Nanoseconds>* const starts : {&backward_, &optimizer_, &forward_}) {
       std::ranges::sort(*starts);
       if (!starts->empty()) last_ = std::max(last_, starts->back());
@@ -284,12 +289,28 @@ class Uses {
     }
   }
 
-  void settle_unfinished_backward() {
-    std::set<std::int64_t> parameter_sizes;
+  std::set<std::int64_t> parameter_sizes() const {
+    std::set<std::int64_t> sizes;
     for (const MadeBlock& made : all_)
-      if (made.block.use == MemoryUse::kParameters || may_be_parameter(made)) parameter_sizes.insert(made.block.bytes);
+      if (made.block.use == MemoryUse::kParameters || may_be_parameter(made)) sizes.insert(made.block.bytes);
+    return sizes;
+  }
+
+  // What is still there when its backward pass is done was not made for that pass alone.
+  void settle_gradients_of_no_optimizer() {
+    const std::set<std::int64_t> sizes = parameter_sizes();
+    for (MadeBlock& made : all_) {
+      UsedBlock& block = made.block;
+      if (made.part != StackPart::kBackward || block.use != MemoryUse::kTemporaries || block.is_noted) continue;
+      const auto pass_ends = std::ranges::lower_bound(backward_ends_, next(forward_, block.allocated));
+      if (pass_ends == backward_ends_.begin() || block.freed <= *std::prev(pass_ends)) continue;
+      if (sizes.empty() || sizes.contains(block.bytes)) block.use = MemoryUse::kGradients;
+    }
+  }
+
+  void settle_unfinished_backward() {
     const std::vector<Nanoseconds>& ends = optimizer_.empty() ? forward_ : optimizer_;
-    for (const std::size_t index : unfinished_temporaries(all_, ends, parameter_sizes))
+    for (const std::size_t index : unfinished_temporaries(all_, ends, parameter_sizes()))
       all_[index].block.use = MemoryUse::kTemporaries;
   }
 
@@ -318,6 +339,7 @@ class Uses {
   Log log_;
   std::vector<MadeBlock> all_;
   std::vector<Nanoseconds> forward_, backward_, optimizer_;  // when they begin, ascending
+  std::vector<Nanoseconds> backward_ends_;                   // when those operators end that begin it, ascending
   Nanoseconds last_ = INT64_MIN;                             // of these
   std::optional<Nanoseconds> ran_out_;                       // when memory did, the last time
 };

@@ -2,10 +2,11 @@
 //
 // What the program noted of its tensors decides first. Else it follows from when and where a block was made and freed:
 // what the forward pass makes and the backward pass still finds is kept for it; what the backward pass makes and
-// outlives it is a gradient; what the optimizer makes and outlives it is its state; what is made before any of them and
-// never freed are parameters, in training those that have a gradient of their size. What the forward pass has made when
-// memory runs out in it is taken as kept, where autograd was at work. Where no operators were recorded,
-// as in a snapshot, the frames of the call stack say which of these it was.
+// outlives it until the optimizer comes is a gradient, and where none comes, what has a parameter's size then; what the
+// optimizer makes and outlives it is its state; what is made before any of them and never freed are parameters, in
+// training those that have a gradient of their size. What the forward pass has made when memory runs out in it is taken
+// as kept, where autograd was at work. Where no operators were recorded, as in a snapshot, the frames of the call stack
+// say which of these it was.
 //
 // Pure and thread-safe; linear in memory events, but for sorting.
 #pragma once

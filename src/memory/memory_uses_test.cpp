@@ -211,6 +211,51 @@ TEST(MemoryUses, what_computes_nothing_has_no_parameters) {
   EXPECT_EQ(log.blocks().at(1).use, MemoryUse::kOther);
 }
 
+// Gradients go before the next forward pass, as nothing but zero_grad() of the module needs them: 3 is one, though as
+// large as the temporary 4, which the pass itself frees.
+TEST(MemoryUses, what_is_there_when_a_backward_pass_is_done_is_gradient_where_there_is_no_optimizer) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  sketch.op(thread, "aten::empty", 0, 10);
+  sketch.allocate(thread, 5, 400, 0, 1);
+  for (Nanoseconds step = 1000; step <= 2000; step += 1000) {
+    sketch.event(thread, Kind::kModule, "nn.Module: Linear_0", step, step + 100);
+    const auto forward = sketch.op(thread, "aten::mm", step + 10, step + 90);
+    sketch.allocate(thread, step + 20, 64, 0, 2);
+    for (const Nanoseconds at : {step + 200, step + 300}) {
+      const auto op = sketch.op(thread, "autograd::engine::evaluate_function: MmBackward0", at, at + 90);
+      sketch.set_cause(op, forward);
+    }
+    sketch.allocate(thread, step + 210, 400, 0, 4);
+    sketch.allocate(thread, step + 220, -64, 0, 2);
+    sketch.allocate(thread, step + 310, 400, 0, 3);
+    sketch.allocate(thread, step + 380, -400, 0, 4);
+    sketch.allocate(thread, step + 500, -400, 0, 3);
+  }
+  const auto blocks = blocks_of(sketch.build());
+  EXPECT_EQ(blocks.at(1).use, MemoryUse::kParameters);
+  EXPECT_EQ(blocks.at(3).use, MemoryUse::kGradients);
+  EXPECT_EQ(blocks.at(4).use, MemoryUse::kTemporaries);
+}
+
+// In a log, the pass ends with the last that it makes; what has no parameter's size goes a little later.
+TEST(MemoryUses, of_a_log_without_an_optimizer_gradients_are_what_is_there_in_the_end_with_a_parameters_size) {
+  LogSketch log;
+  log.allocate(1, 400, LogSketch::kConstruction);
+  for (int step = 0; step < 2; ++step) {
+    log.allocate(2, 64, LogSketch::kForward);
+    log.allocate(5, 400, "");
+    log.allocate(4, 64, "");
+    log.free(5);
+    log.allocate(3, 400, "");
+    for (const std::uint64_t address : {4, 2, 3}) log.free(address);
+  }
+  const auto blocks = log.blocks();
+  EXPECT_EQ(blocks.at(3).use, MemoryUse::kGradients);
+  EXPECT_EQ(blocks.at(4).use, MemoryUse::kTemporaries);
+  EXPECT_EQ(blocks.at(5).use, MemoryUse::kTemporaries);
+}
+
 // Two weights of 100 and one of 64, with a temporary of 64 before its gradient.
 TEST(MemoryUses, of_a_backward_pass_that_never_ended_follow_from_the_one_before) {
   LogSketch log;
