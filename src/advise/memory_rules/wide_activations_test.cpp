@@ -80,6 +80,23 @@ TEST(WideActivationsRule, counts_narrow_copies_of_weights_until_their_gradients_
   EXPECT_EQ(found(training("Mm", 16 * kMebi)).at(0).saving_bytes, ((20 + 30) / 2 - 8) * kMebi);
 }
 
+// 20 MiB are kept, and 8 are made beside them in the backward pass of a product or of a loss.
+TEST(WideActivationsRule, halves_what_flows_backward_through_products) {
+  const auto saved = [](std::string_view differentiated) {
+    MemorySketch sketch;
+    for (int step = 0; step < 2; ++step) {
+      sketch.begin_step();
+      sketch.keep("aten::mm", 20 * kMebi, kFloat);
+      sketch.flow_back("aten::mm", 8 * kMebi, kFloat, differentiated);
+      sketch.backward();
+      sketch.optimize();
+    }
+    return found(sketch.build()).at(0).saving_bytes;
+  };
+  EXPECT_EQ(saved("Addmm"), (20 + 8) * kMebi / 2);
+  EXPECT_EQ(saved("LogSoftmax"), 20 * kMebi / 2);
+}
+
 TEST(WideActivationsRule, is_silent_under_autocast_which_keeps_some_operators_in_float32) {
   MemorySketch sketch;
   for (int step = 0; step < 2; ++step) {

@@ -53,6 +53,16 @@ void MemorySketch::end_of_forward() {
   program_.close();
 }
 
+void MemorySketch::flow_back(std::string_view op, std::int64_t bytes, std::string_view types,
+                             std::string_view differentiated) {
+  program_.open(Kind::kOperator, "autograd::engine::evaluate_function: " + std::string(differentiated) + "Backward0");
+  const Made made = run(op, bytes, types);
+  program_.spend(kMillisecond);
+  free(made);
+  program_.spend(kMillisecond);
+  program_.close();
+}
+
 void MemorySketch::backward(std::int64_t gradient_bytes) {
   for (const Made& made : std::views::reverse(kept_)) {
     program_.open(Kind::kOperator, "autograd::engine::evaluate_function: " + std::string(made.kept_for) + "Backward0");

@@ -27,6 +27,8 @@ class MemorySketch {
   void compute(std::string_view op, std::int64_t bytes) { passing_.push_back(run(op, bytes, {})); }
   // An operator at a line ("train.py(7): step") whose tensor is never freed.
   void leave(std::string_view op, std::int64_t bytes, std::string_view line, std::string_view types = {});
+  // What the backward pass of an operator makes and frees again while all that is kept is there.
+  void flow_back(std::string_view op, std::int64_t bytes, std::string_view types, std::string_view differentiated);
   // Gradients are made in it where they have a size; the optimizer frees them.
   void backward(std::int64_t gradient_bytes = 0);
   // The optimizer's step; its state is made in the first, temporaries are made and freed in each.
