@@ -136,6 +136,12 @@ std::vector<HostWork> host_work_by_event(const Trace& trace) {
   return work;
 }
 
+HostWork work_of_call(Kind kind, std::string_view name) {
+  if (is_on_device(kind) || kind == Kind::kOverhead) return HostWork::kUnknown;
+  const NameWork named = work_of_name(name);
+  return named.covering != HostWork::kUnknown ? named.covering : work_of_kind(kind, named, HostWork::kScopes);
+}
+
 bool is_compiling(std::string_view name) { return contains_any(name, kCompilerParts) && !name.contains("Load"); }
 
 bool uses_framework(const Trace& trace) {

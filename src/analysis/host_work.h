@@ -37,6 +37,10 @@ std::string_view name_of(HostWork work);
 // Pure and thread-safe; linear in events and distinct names.
 std::vector<HostWork> host_work_by_event(const Trace& trace);
 
+// The work of a call by its own name, whatever it stands in; kUnknown where that is not on a host thread. Of
+// annotations, what a program without a framework does: kScopes.
+HostWork work_of_call(Kind kind, std::string_view name);
+
 // What a compiler does: torch.compile's or Triton's. Loading what was compiled is none of it.
 bool is_compiling(std::string_view name);
 

@@ -123,6 +123,16 @@ TEST(HostWork, what_a_recorder_does_for_itself_is_none) {
   EXPECT_EQ(work[sketch.id(inside)], HostWork::kUnknown);
 }
 
+TEST(HostWork, of_a_call_alone_is_told_by_its_name_and_kind) {
+  EXPECT_EQ(work_of_call(Kind::kRuntime, "cudaStreamSynchronize"), HostWork::kSync);
+  EXPECT_EQ(work_of_call(Kind::kOperator, "aten::mm"), HostWork::kOperators);
+  EXPECT_EQ(work_of_call(Kind::kModule, "nn.Module: Linear_0"), HostWork::kPython);
+  EXPECT_EQ(work_of_call(Kind::kPython, "torch/utils/data/dataloader.py(630): __next__"), HostWork::kDataLoading);
+  EXPECT_EQ(work_of_call(Kind::kAnnotation, "step"), HostWork::kScopes);
+  EXPECT_EQ(work_of_call(Kind::kKernel, "cudaMalloc"), HostWork::kUnknown);
+  EXPECT_EQ(work_of_call(Kind::kOverhead, "Lazy Function Loading"), HostWork::kUnknown);
+}
+
 TEST(HostWork, of_a_trace_without_events_is_empty) { EXPECT_TRUE(host_work_by_event(TraceSketch().build()).empty()); }
 
 TEST(HostWork, every_sort_has_a_name_of_its_own) {

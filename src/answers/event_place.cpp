@@ -25,8 +25,10 @@ const std::string& shown_name(const View& view, EventId event) {
 }
 
 ColorIndex color_of_event(const View& view, EventId event) {
-  const Kind kind = view.trace->events.kind[event];
-  return is_device_work(kind) ? color_index(view.timeline->classes().of(event)) : color_index(kind);
+  const Events& events = view.trace->events;
+  const Kind kind = events.kind[event];
+  if (is_device_work(kind)) return color_index(view.timeline->classes().of(event));
+  return view.names->color_of_call(kind, events.name[event]);
 }
 
 std::string device_name(const Trace& trace, DeviceId device) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/host_work.h"
 #include "analysis/line_times.h"
 #include "analysis/work_class.h"
 #include "answers/suggestion.h"
@@ -159,7 +160,8 @@ class AveragesTable {
       table_.example.push_back(row.example);
       const bool has_class = is_device_work(row.kind) && row.example != kNoEvent;
       if (has_class && !classes) classes.emplace(trace_);
-      table_.color.push_back(has_class ? color_index((*classes)(row.example)) : color_index(row.kind));
+      table_.color.push_back(has_class ? color_index((*classes)(row.example))
+                                       : color_index(row.kind, work_of_call(row.kind, names.back().name)));
       // All steps together are one row, whose events have each a name of their own.
       const bool is_exact = row.example != kNoEvent && trace_.name(row.example) == row.name;
       table_.search.push_back(is_exact && row.name.size() <= kLongestSearch ? row.name : std::string());

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/work_class.h"
+#include "answers/event_place.h"
 #include "answers/suggestion.h"
 #include "answers/view_colors.h"
 #include "answers/view_memory_report.h"
@@ -83,7 +83,6 @@ FlameColumns columns_of(const View& view, const Trace& trace, const FlameTree& t
   columns.total = tree.total;
   columns.left_out = tree.left_out;
   std::unordered_map<std::uint64_t, std::uint32_t> numbers;
-  std::optional<WorkClassifier> classes;
   for (const FlameNode& node : tree.nodes) {
     const auto [at, is_new] = numbers.try_emplace(std::uint64_t{node.name} << 1 | std::uint64_t{node.is_track},
                                                   static_cast<std::uint32_t>(columns.names.size()));
@@ -92,16 +91,14 @@ FlameColumns columns_of(const View& view, const Trace& trace, const FlameTree& t
     columns.parent.push_back(node.parent);
     columns.value.push_back(node.value);
     columns.start.push_back(node.start);
-    const Kind kind = node.example == kNoEvent ? Kind::kOther : trace.events.kind[node.example];
-    if (is_device_work(kind) && !classes) classes.emplace(trace);
-    columns.color.push_back(is_device_work(kind) ? color_index((*classes)(node.example)) : color_index(kind));
+    columns.color.push_back(node.example == kNoEvent ? color_index(Kind::kOther) : color_of_event(view, node.example));
     columns.example.push_back(event_or_null(node.example));
   }
   return columns;
 }
 
 // Nodes without an event are frames of a stack as text, which are Python's, but for what stands outside of all calls.
-FlameColumns columns_of(const Trace& trace, const StandingStacks& stacks) {
+FlameColumns columns_of(const View& view, const StandingStacks& stacks) {
   FlameColumns columns;
   columns.unit = "bytes";
   columns.total = stacks.tree.total;
@@ -114,7 +111,7 @@ FlameColumns columns_of(const Trace& trace, const StandingStacks& stacks) {
     columns.start.push_back(node.start);
     const bool is_frame = stacks.names[node.name].find("): ") != std::string::npos;  // "model.py(12): forward"
     const Kind kind = is_frame ? Kind::kPython : Kind::kOther;
-    columns.color.push_back(color_index(node.example == kNoEvent ? kind : trace.events.kind[node.example]));
+    columns.color.push_back(node.example == kNoEvent ? color_index(kind) : color_of_event(view, node.example));
     columns.example.push_back(event_or_null(node.example));
   }
   return columns;
@@ -146,8 +143,8 @@ Result<FlameAnswer> flame(const View& view, const FlameRequest& request) {
       return FlameAnswer{std::make_shared<const std::string>(compact_json_of(FlameColumns{.unit = "bytes"}))};
     const auto held = held_memory_of(view);
     if (!held) return std::unexpected(held.error());
-    return FlameAnswer{view.kept->flames.get(
-        key, [&] { return compact_json_of(columns_of(*view.trace, (*held)->stacks(*options))); })};
+    return FlameAnswer{
+        view.kept->flames.get(key, [&] { return compact_json_of(columns_of(view, (*held)->stacks(*options))); })};
   }
   const auto chosen = chosen_steps(view, request.steps);
   if (!chosen) return std::unexpected(chosen.error());

@@ -142,8 +142,7 @@ Result<OverviewAnswer> overview(const View& view, const OverviewRequest& request
   answer.window = recorded_window(view, diagnosis.timing);
   if (diagnosis.is_about_steps)
     for (const BreakdownPart& part : diagnosis.breakdown.parts())
-      answer.breakdown.push_back({label_of(part), std::visit([](auto what) { return color_index(what); }, part.what),
-                                  part.ns, part.percent, part.is_idle});
+      answer.breakdown.push_back({label_of(part), color_index(part), part.ns, part.percent, part.is_idle});
   for (const Finding& finding : diagnosis.findings) answer.findings.push_back(words_of(view, finding));
   return answer;
 }

@@ -64,27 +64,28 @@ std::string title_of(const StripSpan<Work>& span, Labels& labels, const Scale& s
                      format_time(span.when.length()), at);
 }
 
-template <typename Work>
-std::string rectangles(const std::vector<StripSpan<Work>>& spans, Labels& labels, const Scale& scale) {
+// `drawn_as` tells what a work has its color of.
+template <typename Work, typename Drawn>
+std::string rectangles(const std::vector<StripSpan<Work>>& spans, Labels& labels, const Scale& scale, Drawn drawn_as) {
   std::string text;
   for (const StripSpan<Work>& span : spans) {
     const double height = std::max(4.0, kHeight * span.share_busy());
     text += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>\n",
-                        style_class(span.work), scale.x(span.when.begin), html_number(kHeight - height),
+                        style_class(drawn_as(span.work)), scale.x(span.when.begin), html_number(kHeight - height),
                         scale.width(span.when), html_number(height), title_of(span, labels, scale));
   }
   return text;
 }
 
 // What is wide enough is named where it stands.
-template <typename Work>
-std::string tags(const std::vector<StripSpan<Work>>& spans, const Scale& scale) {
+template <typename Work, typename Drawn>
+std::string tags(const std::vector<StripSpan<Work>>& spans, const Scale& scale, Drawn drawn_as) {
   std::string text;
   for (const StripSpan<Work>& span : spans) {
     const double left = scale.percent(span.when.begin), width = scale.percent(span.when.end) - left;
     if (width < kLeastForLabel || span.share_busy() < 0.9) continue;
-    text += fmt::format("<span class=\"{} tag\" style=\"left:{}%;width:{}%\">{}</span>\n", style_class(span.work),
-                        html_number(left), html_number(width), label_of(span.work));
+    text += fmt::format("<span class=\"{} tag\" style=\"left:{}%;width:{}%\">{}</span>\n",
+                        style_class(drawn_as(span.work)), html_number(left), html_number(width), label_of(span.work));
   }
   return text;
 }
@@ -98,13 +99,17 @@ std::string lane(std::string_view kind, std::string_view name, std::string_view 
       kind, name, name, kWidth, kHeight, spoken, drawing, above);
 }
 
-template <typename Work>
+WorkClass as_work(WorkClass work) { return work; }
+HostDoing as_doing(HostWork work) { return {work}; }
+HostWork as_cause(HostWork work) { return work; }
+
+template <typename Work, typename Drawn>
 std::string track_lane(std::string_view kind, const StripLane<Work>& drawn, const Trace& trace, Labels& labels,
-                       const Scale& scale, Interval window) {
+                       const Scale& scale, Interval window, Drawn drawn_as) {
   const std::string name = html_cut(trace.strings[trace.tracks[drawn.track].name], kLongestName);
   const std::string spoken =
       fmt::format("{}, busy {} of the step", name, format_percent(percent_of(drawn.busy, window.length())));
-  return lane(kind, name, spoken, rectangles(drawn.spans, labels, scale), tags(drawn.spans, scale));
+  return lane(kind, name, spoken, rectangles(drawn.spans, labels, scale, drawn_as), tags(drawn.spans, scale, drawn_as));
 }
 
 // Round times, about six of them.
@@ -142,15 +147,18 @@ std::string keys_of(const StepStrip& strip) {
   for (const auto& stream : strip.streams) {
     for (const auto& span : stream.spans) works.emplace(style_class(span.work), label_of(span.work));
   }
-  std::set<std::pair<std::string, std::string_view>> causes;
-  for (const auto& span : strip.gaps) causes.emplace(style_class(span.work), label_of(span.work));
+  std::set<std::pair<std::string, std::string_view>> doings, causes;
   for (const auto& thread : strip.threads) {
-    for (const auto& span : thread.spans) causes.emplace(style_class(span.work), label_of(span.work));
+    for (const auto& span : thread.spans) doings.emplace(style_class(HostDoing{span.work}), label_of(span.work));
   }
+  for (const auto& span : strip.gaps) causes.emplace(style_class(span.work) + " idle", label_of(span.work));
   std::string items;
-  for (const auto* group : {&works, &causes}) {
-    for (const auto& [style, words] : *group) items += fmt::format("<li>{}{}</li>\n", key_mark(style), words);
-  }
+  const auto add = [&](const auto& keys, std::string_view before) {
+    for (const auto& [style, words] : keys) items += fmt::format("<li>{}{}{}</li>\n", key_mark(style), before, words);
+  };
+  add(works, "");
+  add(doings, "");
+  add(causes, "idle: ");
   return "<ul class=\"keys\">\n" + items + "</ul>\n";
 }
 
@@ -184,13 +192,15 @@ std::string strip_section(const Diagnosis& diagnosis, const Trace& trace) {
   const Scale scale(strip.window);
   Labels labels(trace);
   std::string body = axis(strip.window);
-  for (const auto& stream : strip.streams) body += track_lane("stream", stream, trace, labels, scale, strip.window);
+  for (const auto& stream : strip.streams)
+    body += track_lane("stream", stream, trace, labels, scale, strip.window, as_work);
   if (!strip.gaps.empty()) {
-    body += lane("gaps", "idle, by cause", "idle time of the GPU by cause", rectangles(strip.gaps, labels, scale),
-                 tags(strip.gaps, scale));
+    body += lane("gaps", "idle, by cause", "idle time of the GPU by cause",
+                 rectangles(strip.gaps, labels, scale, as_cause), tags(strip.gaps, scale, as_cause));
   }
   if (!strip.streams.empty()) body += queue_lane(diagnosis.queue, strip.window);
-  for (const auto& thread : strip.threads) body += track_lane("thread", thread, trace, labels, scale, strip.window);
+  for (const auto& thread : strip.threads)
+    body += track_lane("thread", thread, trace, labels, scale, strip.window, as_doing);
 
   const bool is_all = diagnosis.timing.source == StepSource::kWhole;
   const std::string caption = fmt::format(

@@ -184,7 +184,11 @@ template <typename Adapt>
 std::string color_rules(Adapt adapt) {
   std::string rules;
   for (int i = 0; i < kWorkClassCount; ++i) rules += color_rule('w', i, adapt(color_of(static_cast<WorkClass>(i))));
-  for (int i = 0; i < kHostWorkCount; ++i) rules += color_rule('h', i, adapt(color_of(static_cast<HostWork>(i))));
+  for (int i = 0; i < kHostWorkCount; ++i) {
+    const auto work = static_cast<HostWork>(i);
+    rules += color_rule('h', i, adapt(color_of(work))) + color_rule('d', i, adapt(color_of(HostDoing{work})));
+  }
+  for (const Kind kind : kKinds) rules += color_rule('k', static_cast<int>(kind), adapt(color_of(kind)));
   return rules;
 }
 

@@ -37,10 +37,10 @@ Nanoseconds backward_of(const ModuleTree& tree, const ModuleTime& module) {
 }
 
 std::string forward_class(const ModuleTree& tree) {
-  return tree.has_device ? style_class(WorkClass::kMatmul) : style_class(HostWork::kOperators);
+  return tree.has_device ? style_class(WorkClass::kMatmul) : style_class(HostDoing{HostWork::kOperators});
 }
 std::string backward_class(const ModuleTree& tree) {
-  return tree.has_device ? style_class(WorkClass::kElementwise) : style_class(HostWork::kPython);
+  return tree.has_device ? style_class(WorkClass::kElementwise) : style_class(HostDoing{HostWork::kPython});
 }
 
 ModuleTree tree_of(const Diagnosis& diagnosis) {

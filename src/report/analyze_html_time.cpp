@@ -16,7 +16,7 @@ namespace {
 
 // Colors that stand for all work of the device, and for the host's.
 std::string device_class() { return style_class(WorkClass::kMatmul); }
-std::string host_class() { return style_class(HostWork::kOperators); }
+std::string host_class() { return style_class(HostDoing{HostWork::kOperators}); }
 
 // Whether a part of the bar is wide enough for its label, on a page of full width.
 bool has_room_for_label(const BreakdownPart& row) {

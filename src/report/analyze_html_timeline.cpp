@@ -3,9 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "analysis/host_work.h"
 #include "base/text_encoding.h"
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
+#include "report/kind_words.h"
 #include "report/palette.h"
 #include "report/shown_names.h"
 #include "report/text_width.h"
@@ -20,6 +22,7 @@ constexpr std::size_t kMostNameBytes = 120'000;  // of all names, as they are wr
 constexpr std::size_t kMostFindings = 12;
 constexpr std::size_t kMostPlaces = 300;  // of a finding
 constexpr std::size_t kQueueColumns = 1000;
+constexpr std::size_t kMostBytesToUnderstand = 20'000;  // of a name
 
 // No "<" may stand in a script element. In this text it can only stand in strings.
 constexpr std::string_view kLessThan = "\\u003c";
@@ -64,50 +67,69 @@ class Names {
   std::size_t bytes_ = 0;
 };
 
-// Works of devices stand before those of the host.
+// Works of devices stand before causes of their idle time, then comes what the host does, then kinds of its calls.
 std::size_t place_of(WorkClass work) { return static_cast<std::size_t>(work); }
-std::size_t place_of(HostWork work) { return kWorkClassCount + static_cast<std::size_t>(work); }
+std::size_t place_of(HostWork cause) { return kWorkClassCount + static_cast<std::size_t>(cause); }
+std::size_t place_of(HostDoing doing) {
+  return place_of(static_cast<HostWork>(kHostWorkCount)) + static_cast<std::size_t>(doing.work);
+}
+std::size_t place_of(Kind kind) {
+  return place_of(HostDoing{static_cast<HostWork>(kHostWorkCount)}) + static_cast<std::size_t>(kind);
+}
 
 Json all_works() {
   Json works = Json::array();
-  const auto add = [&](auto work) { works.push_back({{"style", style_class(work)}, {"label", label_of(work)}}); };
-  for (int i = 0; i < kWorkClassCount; ++i) add(static_cast<WorkClass>(i));
-  for (int i = 0; i < kHostWorkCount; ++i) add(static_cast<HostWork>(i));
+  const auto add = [&](auto work, std::string_view label) {
+    works.push_back({{"style", style_class(work)}, {"label", label}});
+  };
+  for (int i = 0; i < kWorkClassCount; ++i) add(static_cast<WorkClass>(i), label_of(static_cast<WorkClass>(i)));
+  for (int i = 0; i < kHostWorkCount; ++i) add(static_cast<HostWork>(i), label_of(static_cast<HostWork>(i)));
+  for (int i = 0; i < kHostWorkCount; ++i) add(HostDoing{static_cast<HostWork>(i)}, label_of(static_cast<HostWork>(i)));
+  for (const Kind kind : kKinds) add(kind, label_of(kind));
   return works;
+}
+
+std::size_t place_of_call(const Trace& trace, const StripSpan<HostWork>& span) {
+  const Kind kind = trace.events.kind[span.event];
+  const HostDoing doing{work_of_call(kind, trace.name(span.event).substr(0, kMostBytesToUnderstand))};
+  return is_told_by_kind(doing) ? place_of(kind) : place_of(doing);
 }
 
 // Six numbers a span: how long after the start of the one before it begins, how long it takes, its work, its name, of
 // how many events it is, and how long they take.
-template <typename Work>
-Json spans_of(const std::vector<StripSpan<Work>>& spans, Interval window, Names& names) {
+template <typename Work, typename Place>
+Json spans_of(const std::vector<StripSpan<Work>>& spans, Interval window, Names& names, Place place_of_span) {
   Json numbers = Json::array();
   Nanoseconds before = window.begin;
   for (const StripSpan<Work>& span : spans) {
-    numbers.insert(numbers.end(), {span.when.begin - before, span.when.length(), place_of(span.work),
+    numbers.insert(numbers.end(), {span.when.begin - before, span.when.length(), place_of_span(span),
                                    names.place_of(span.event), span.events, span.busy});
     before = span.when.begin;
   }
   return numbers;
 }
 
-template <typename Work>
+template <typename Work, typename Place>
 Json lane_of(std::string_view kind, std::string_view name, const std::vector<StripSpan<Work>>& spans, Interval window,
-             Names& names) {
+             Names& names, Place place_of_span) {
   return {{"kind", kind},
           {"name", repaired_utf8(cut_to_width(printable(name), kLongestName))},
-          {"spans", spans_of(spans, window, names)}};
+          {"spans", spans_of(spans, window, names, place_of_span)}};
 }
 
 Json all_lanes(const StepStrip& strip, const Trace& trace, Names& names) {
   const auto name_of_track = [&](TrackId track) -> std::string_view { return trace.strings[trace.tracks[track].name]; };
+  const auto as_work = [](const auto& span) { return place_of(span.work); };
+  const auto as_doing = [](const auto& span) { return place_of(HostDoing{span.work}); };
+  const auto as_call = [&](const auto& span) { return place_of_call(trace, span); };
   Json lanes = Json::array();
   for (const auto& stream : strip.streams)
-    lanes.push_back(lane_of("stream", name_of_track(stream.track), stream.spans, strip.window, names));
-  if (!strip.gaps.empty()) lanes.push_back(lane_of("gaps", "idle, by cause", strip.gaps, strip.window, names));
+    lanes.push_back(lane_of("stream", name_of_track(stream.track), stream.spans, strip.window, names, as_work));
+  if (!strip.gaps.empty()) lanes.push_back(lane_of("gaps", "idle, by cause", strip.gaps, strip.window, names, as_work));
   for (const auto& thread : strip.threads) {
-    lanes.push_back(lane_of("thread", name_of_track(thread.track), thread.spans, strip.window, names));
+    lanes.push_back(lane_of("thread", name_of_track(thread.track), thread.spans, strip.window, names, as_doing));
     for (const auto& calls : strip.calls) {
-      if (calls.track == thread.track) lanes.push_back(lane_of("calls", "", calls.spans, strip.window, names));
+      if (calls.track == thread.track) lanes.push_back(lane_of("calls", "", calls.spans, strip.window, names, as_call));
     }
   }
   return lanes;

@@ -1,4 +1,5 @@
-// The colors of kinds, of device work and of idle causes, the same in every view: computing is cool, waiting warm;
+// The colors of kinds, of device work, of what the host does and of idle causes, the same in every view: computing is
+// cool, waiting warm;
 // told apart by the color-blind too, since neighbors differ in lightness, and readable on light and dark grounds.
 // Views that cannot show colors lose nothing but the colors.
 #pragma once
@@ -79,6 +80,7 @@ constexpr Color color_of(WorkClass work) {
   return {0x8a, 0x9a, 0xab, 103};
 }
 
+// As the cause for which a device idles.
 constexpr Color color_of(HostWork work) {
   switch (work) {
     case HostWork::kDataLoading:
@@ -111,8 +113,40 @@ constexpr Color color_of(HostWork work) {
   return {0xbd, 0xb2, 0xa6, 248};
 }
 
+// What the host does while nobody needs to wait for it: what computes is cool there, too.
+struct HostDoing {
+  HostWork work;
+};
+
+// The kind of calls that such work is done in; kOther where it is none of its own: then the work tells more.
+constexpr Kind kind_of(HostDoing doing) {
+  switch (doing.work) {
+    case HostWork::kOperators:
+      return Kind::kOperator;
+    case HostWork::kPython:
+      return Kind::kPython;
+    case HostWork::kScopes:
+      return Kind::kAnnotation;
+    default:
+      return Kind::kOther;
+  }
+}
+constexpr bool is_told_by_kind(HostDoing doing) {
+  return kind_of(doing) != Kind::kOther || doing.work == HostWork::kUnknown;
+}
+constexpr Color color_of(HostDoing doing) {
+  return is_told_by_kind(doing) ? color_of(kind_of(doing)) : color_of(doing.work);
+}
+
+// A device's work, a cause, or what the host does.
+template <typename Take>
+auto taken_as_drawn(const BreakdownPart& part, Take take) {
+  if (const auto* work = std::get_if<HostWork>(&part.what); work && !part.is_idle) return take(HostDoing{*work});
+  return std::visit(take, part.what);
+}
+
 inline Color color_of(const BreakdownPart& part) {
-  return std::visit([](auto what) { return color_of(what); }, part.what);
+  return taken_as_drawn(part, [](auto what) { return color_of(what); });
 }
 
 constexpr double luminance_of(Color color) { return 0.2126 * color.red + 0.7152 * color.green + 0.0722 * color.blue; }
@@ -125,15 +159,20 @@ constexpr Color on_dark_ground(Color color) {
   return {lighter(color.red), lighter(color.green), lighter(color.blue), color.terminal};
 }
 
-// The class of the page's style sheet that has the color: "w0", "w1", … for work, "h0", "h1", … for causes.
+// The class of the report's style sheet that has the color: "w0", "w1", … for work, "h0", "h1", … for causes, "d0",
+// "d1", … for what the host does, "k0", "k1", … for kinds.
 inline std::string style_class(WorkClass work) {
   return std::string("w").append(std::to_string(static_cast<int>(work)));
 }
 inline std::string style_class(HostWork work) {
   return std::string("h").append(std::to_string(static_cast<int>(work)));
 }
+inline std::string style_class(HostDoing doing) {
+  return std::string("d").append(std::to_string(static_cast<int>(doing.work)));
+}
+inline std::string style_class(Kind kind) { return std::string("k").append(std::to_string(static_cast<int>(kind))); }
 inline std::string style_class(const BreakdownPart& part) {
-  return std::visit([](auto what) { return style_class(what); }, part.what);
+  return taken_as_drawn(part, [](auto what) { return style_class(what); });
 }
 
 // How text is made for a terminal or a pipe.
