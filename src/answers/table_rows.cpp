@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "advise/device_word.h"
+#include "analysis/device_maker.h"
 #include "analysis/host_work.h"
 #include "analysis/line_times.h"
 #include "analysis/work_class.h"
@@ -292,9 +294,17 @@ Result<FullTable> line_table(const View& view, const StepsText& steps) {
   return table;
 }
 
-}  // namespace
+// The rest is written for GPUs.
+Result<FullTable> in_words_of_devices(Result<FullTable> table, const Trace& trace) {
+  if (!table) return table;
+  for (TableColumn& column : table->columns) {
+    column.title = with_device_word(std::move(column.title), device_word(trace));
+    column.text = with_device_word(std::move(column.text), device_word(trace));
+  }
+  return table;
+}
 
-Result<FullTable> made_table(const View& view, const TableKey& key) {
+Result<FullTable> table_of_gpus(const View& view, const TableKey& key) {
   if (key.rows == "modules") return module_table(view, key.steps);
   if (key.rows == "lines") return line_table(view, key.steps);
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kRows = {
@@ -304,6 +314,12 @@ Result<FullTable> made_table(const View& view, const TableKey& key) {
   return failure(fmt::format(
       "rows cannot be '{}'{}", key.rows,
       suggestion_or_choice(key.rows, {"operators", "kernels", "annotations", "python", "modules", "lines"})));
+}
+
+}  // namespace
+
+Result<FullTable> made_table(const View& view, const TableKey& key) {
+  return in_words_of_devices(table_of_gpus(view, key), *view.trace);
 }
 
 }  // namespace telltale::answers

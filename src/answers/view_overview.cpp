@@ -112,6 +112,8 @@ void describe(Fields& fields, const OverviewAnswer& answer) {
   fields.member("look", answer.look, "which rules could not look, and why");
   fields.member("nothing_found", answer.nothing_found, "that there is nothing to say");
   fields.member("chosen", ChosenOf{answer}, "the steps that the numbers are about");
+  fields.member("has_device", answer.analyzed->diagnosis.breakdown.has_device,
+                "whether these are what a device does; else what the host does");
   fields.member("breakdown", answer.breakdown, "the parts of a recorded step");
   fields.member("findings", answer.findings, "as in analyze");
 }

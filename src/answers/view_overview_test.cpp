@@ -63,6 +63,15 @@ TEST(Overview, has_exactly_what_analyze_says) {
   }
 }
 
+TEST(Overview, says_whether_the_parts_of_a_step_are_a_devices_or_the_hosts) {
+  EXPECT_TRUE(asked(*viewed(waiting_trace()))["has_device"]);
+  Trace trace = paused_trace();
+  trace.devices = {{.id = 0, .name = "NVIDIA H200"}};  // the header names one, and nothing runs there
+  const json page = asked(*viewed(std::move(trace)));
+  EXPECT_FALSE(page["breakdown"].empty());
+  EXPECT_FALSE(page["has_device"]);
+}
+
 std::string on_one_line(const std::string& text) {
   std::string line, word;
   for (std::istringstream words(text); words >> word;) line += (line.empty() ? "" : " ") + word;

@@ -140,6 +140,21 @@ TEST(Table, leads_to_the_calls_of_a_row) {
   EXPECT_EQ(kernels[1]["color"], color_index(WorkClass::kReduction));
 }
 
+TEST(Table, speaks_of_devices_where_they_are_no_gpus) {
+  Trace trace = program_trace();
+  trace.devices = {{.id = 0, .name = "NPU"}};
+  const std::shared_ptr<const View> view = view_of(std::move(trace));
+  for (const char* rows : {"operators", "kernels", "modules", "lines"}) {
+    std::string titles;
+    const json page = asked(*view, {.rows = rows});
+    for (const json& column : page["columns"])
+      titles += column["title"].get<std::string>() + column["text"].get<std::string>() + '\n';
+    EXPECT_EQ(titles.find("GPU"), std::string::npos) << titles;
+    EXPECT_NE(titles.find("evice"), std::string::npos) << titles;
+  }
+  EXPECT_NE(asked(*view_of(program_trace()), {})["columns"].dump().find("Self GPU"), std::string::npos);
+}
+
 TEST(Table, of_modules_and_lines_is_about_a_step) {
   const std::shared_ptr<const View> view = view_of(program_trace());
   const json modules = asked(*view, {.rows = "modules"});

@@ -67,6 +67,7 @@ void describe(Fields& fields, const ViewTraceAnswer& answer) {
   fields.member("format", answer.format, "what wrote it");
   fields.member("duration_ns", answer.duration, "from its start to the end of its last event or mark");
   fields.member("events", answer.events, "how many");
+  fields.member("device_word", answer.device_word, "what sentences call them: GPU, device");
   fields.member("devices", answer.devices, "by id");
   fields.member("processes", answer.processes, "in the order of their first track");
   fields.member("tracks", answer.tracks, "in the order in which they are best shown");
@@ -118,6 +119,7 @@ Result<ViewTraceAnswer> view_trace(const View& view, const ViewTraceRequest&) {
   const Trace& trace = *view.trace;
   ViewTraceAnswer answer{.file = file_label(view.path),
                          .format = trace.format,
+                         .device_word = std::string(device_word(trace)),
                          .duration = shown_duration(trace, view.timeline->tracks()),
                          .events = trace.events.size(),
                          .tracks = view.timeline->tracks(),

@@ -32,7 +32,7 @@ struct ViewStep {
 struct ViewTraceRequest {};
 
 struct ViewTraceAnswer {
-  std::string file, format;
+  std::string file, format, device_word;
   Nanoseconds duration = 0;
   std::uint64_t events = 0;
   std::vector<ViewDevice> devices;

@@ -96,10 +96,11 @@ std::string labels_of(const MemorySummary& memory, const MemoryPicture& picture)
   return text;
 }
 
-std::string caption_of(const MemorySummary& memory, const MemoryPicture& picture) {
-  std::string text = fmt::format("{}, over {}; lines mark the starts of steps.",
-                                 memory.device == kHost ? "Tensors on the host" : fmt::format("GPU {}", memory.device),
-                                 format_time(picture.length()));
+std::string caption_of(const MemorySummary& memory, const MemoryPicture& picture, std::string_view device_word) {
+  std::string text =
+      fmt::format("{}, over {}; lines mark the starts of steps.",
+                  memory.device == kHost ? "Tensors on the host" : fmt::format("{} {}", device_word, memory.device),
+                  format_time(picture.length()));
   constexpr double kLeastGrowth = 0.001;  // of the peak
   if (memory.growth_per_step.value_or(0) > kLeastGrowth * static_cast<double>(memory.peak_allocated)) {
     text += fmt::format(" What stays from step to step grows by {} per step.",
@@ -120,7 +121,7 @@ std::string memory_section(const Diagnosis& diagnosis) {
   const MemorySummary& memory = *diagnosis.memory;
   const MemoryPicture picture(memory);
   return section(
-      "memory", "Memory over time", caption_of(memory, picture),
+      "memory", "Memory over time", caption_of(memory, picture, diagnosis.device_word),
       "<div class=\"curve\">\n" + picture.drawing(diagnosis.timing) + labels_of(memory, picture) + "</div>\n");
 }
 

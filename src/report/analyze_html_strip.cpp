@@ -127,7 +127,7 @@ std::string axis(Interval window) {
          "</div></div>\n";
 }
 
-std::string queue_lane(const LaunchQueue& queue, Interval window) {
+std::string queue_lane(const LaunchQueue& queue, Interval window, std::string_view device_word) {
   constexpr std::size_t kColumns = 400;
   const std::vector<std::int32_t> deepest = deepest_by_column(queue, window, kColumns);
   const std::int32_t most = std::ranges::max(deepest);
@@ -138,7 +138,8 @@ std::string queue_lane(const LaunchQueue& queue, Interval window) {
     path += fmt::format("V{}H{}", html_number(y), html_number(kWidth * static_cast<double>(column + 1) / kColumns));
   }
   const std::string name = fmt::format("queued, at most {}", format_count(most));
-  return lane("queue", name, "launched work that waits for the GPU, at most " + format_count(most),
+  return lane("queue", name,
+              fmt::format("launched work that waits for the {}, at most {}", device_word, format_count(most)),
               fmt::format("<path class=\"depth\" d=\"{}V{}Z\"/>", path, kHeight));
 }
 
@@ -195,10 +196,10 @@ std::string strip_section(const Diagnosis& diagnosis, const Trace& trace) {
   for (const auto& stream : strip.streams)
     body += track_lane("stream", stream, trace, labels, scale, strip.window, as_work);
   if (!strip.gaps.empty()) {
-    body += lane("gaps", "idle, by cause", "idle time of the GPU by cause",
+    body += lane("gaps", "idle, by cause", "idle time of the " + diagnosis.device_word + " by cause",
                  rectangles(strip.gaps, labels, scale, as_cause), tags(strip.gaps, scale, as_cause));
   }
-  if (!strip.streams.empty()) body += queue_lane(diagnosis.queue, strip.window);
+  if (!strip.streams.empty()) body += queue_lane(diagnosis.queue, strip.window, diagnosis.device_word);
   for (const auto& thread : strip.threads)
     body += track_lane("thread", thread, trace, labels, scale, strip.window, as_doing);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "advise/device_word.h"
 #include "base/amounts.h"
 #include "report/analyze_html_parts.h"
 #include "report/analyze_words.h"
@@ -181,7 +182,8 @@ std::string modules_section(const Diagnosis& diagnosis) {
   ModuleTree tree = tree_of(diagnosis);
   const std::string caption = fmt::format(
       "{} time per step, including what is called inside: {}forward, {}backward. The share is of the recorded step.",
-      tree.has_device ? "GPU" : "Host", key_mark(forward_class(tree)), key_mark(backward_class(tree)));
+      tree.has_device ? with_device_word("GPU", diagnosis.device_word) : "Host", key_mark(forward_class(tree)),
+      key_mark(backward_class(tree)));
   const std::string list = list_of(tree, tree.roots, 0);
   return section("modules", "Modules", caption, "<ul class=\"tree\">\n" + list + "</ul>\n");
 }
@@ -216,9 +218,11 @@ std::string syncs_section(const Diagnosis& diagnosis) {
             number_cell(calls_text(row.calls)) + number_cell(format_time(row.waited_ns)) +
             number_cell(format_time(row.idle_ns)) + "</tr>\n";
   }
-  return section(
-      "syncs", "Where the host waits for the GPU", "Per step. Only the idle time after a wait costs anything.",
-      table_of({{"called by", false}, {"calls"}, {"host waits"}, {"GPU then idles"}}, body, "plain") + rest_of(rows));
+  return section("syncs", "Where the host waits for the " + diagnosis.device_word,
+                 "Per step. Only the idle time after a wait costs anything.",
+                 table_of({{"called by", false}, {"calls"}, {"host waits"}, {diagnosis.device_word + " then idles"}},
+                          body, "plain") +
+                     rest_of(rows));
 }
 
 std::string waits_section(const Diagnosis& diagnosis) {
@@ -249,7 +253,7 @@ std::string copies_section(const Diagnosis& diagnosis) {
             number_cell(format_time(row.exposed_ns)) + number_cell(format_time(row.host_blocked_ns)) + "</tr>\n";
   }
   return section(
-      "copies", "Copies", "Per step. Exposed is what no other work of the GPU hides.",
+      "copies", "Copies", "Per step. Exposed is what no other work of the " + diagnosis.device_word + " hides.",
       table_of({{"direction", false}, {"calls"}, {"size"}, {"speed"}, {"takes"}, {"exposed"}, {"host blocked"}}, body,
                "plain"));
 }

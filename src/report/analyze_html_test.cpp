@@ -194,6 +194,18 @@ TEST(AnalyzeHtml, marks_the_peak_of_memory) {
   EXPECT_TRUE(has(page_of(sample_diagnosis()), "peak 3.00 GiB allocated, at 90.0 ms"));
 }
 
+TEST(AnalyzeHtml, speaks_of_devices_where_they_are_no_gpus) {
+  SampleDiagnosis sample = sample_diagnosis();
+  EXPECT_TRUE(has(page_of(sample), "<h3>The GPU is busy "));
+  sample.diagnosis.device_word = "device";
+  sample.diagnosis.findings.clear();  // whose words are the rules'
+  std::string page = page_of(sample);
+  page.erase(page.find("<script type"), page.find("</script>", page.find("<script type")) - page.find("<script type"));
+  page.erase(page.find("<script>"));
+  EXPECT_TRUE(has(page, "<h3>The device is busy "));
+  EXPECT_EQ(page.find("GPU"), std::string::npos) << page.substr(page.find("GPU") - 80, 160);
+}
+
 TEST(AnalyzeHtml, nests_modules) {
   const std::string page = page_of(sample_diagnosis());
   const std::size_t parent = page.find(">GPT_0</span>"), child = page.find(">Attention_0</span>");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "advise/device_word.h"
 #include "base/amounts.h"
 #include "report/activity_words.h"
 #include "report/analyze_html_parts.h"
@@ -74,9 +75,9 @@ std::string phases_of(const Diagnosis& diagnosis) {
                         name_of(phase.phase), host, device, format_time(phase.cpu_ns));
     body += device_total == 0 ? "</tr>\n" : fmt::format("<td class=\"n\">{}</td></tr>\n", format_time(phase.device_ns));
   }
-  const std::string device_head =
-      device_total == 0 ? std::string()
-                        : fmt::format("<th class=\"n\" scope=\"col\">{}GPU</th>", key_mark(device_class()));
+  const std::string device_head = device_total == 0 ? std::string()
+                                                    : fmt::format("<th class=\"n\" scope=\"col\">{}{}</th>",
+                                                                  key_mark(device_class()), diagnosis.device_word);
   return fmt::format(
       "<table class=\"meters\"><thead><tr><th scope=\"col\">phase</th><th></th><th class=\"n\" "
       "scope=\"col\">{}host</th>{}"
@@ -89,10 +90,10 @@ std::string devices_of(const Diagnosis& diagnosis) {
   std::string body;
   for (const DeviceUse& device : diagnosis.devices) {
     body += fmt::format(
-        "<tr><th scope=\"row\">GPU {}</th><td class=\"room\">{}</td><td class=\"n\">{}</td><td "
+        "<tr><th scope=\"row\">{} {}</th><td class=\"room\">{}</td><td class=\"n\">{}</td><td "
         "class=\"n\">{}</td></tr>\n",
-        device.id, meter(device.utilization_percent(), device_class()), format_time(device.busy_ns),
-        format_percent(device.utilization_percent()));
+        diagnosis.device_word, device.id, meter(device.utilization_percent(), device_class()),
+        format_time(device.busy_ns), format_percent(device.utilization_percent()));
   }
   return "<table class=\"meters\"><tbody>\n" + body + "</tbody></table>\n";
 }
@@ -136,11 +137,12 @@ std::string breakdown_section(const Diagnosis& diagnosis) {
   const StepBreakdown& breakdown = diagnosis.breakdown;
   const std::string busy = format_percent(breakdown.busy_percent());
   const std::string idle = format_percent(breakdown.idle_percent());
-  std::string columns =
-      column(breakdown.has_device ? "The GPU is busy " + busy : "The busiest thread", meters_of(rows, false, widest));
-  columns += column("The GPU waits " + idle + ", by cause", meters_of(rows, true, widest));
+  const std::string the_device = "The " + diagnosis.device_word;
+  std::string columns = column(breakdown.has_device ? the_device + " is busy " + busy : "The busiest thread",
+                               meters_of(rows, false, widest));
+  columns += column(the_device + " waits " + idle + ", by cause", meters_of(rows, true, widest));
   columns += column("By phase, per step", phases_of(diagnosis));
-  columns += column("GPUs, busy per step", devices_of(diagnosis));
+  columns += column(with_device_word("GPUs, busy per step", diagnosis.device_word), devices_of(diagnosis));
   return section("breakdown", "Where the time goes", "Of " + breakdown_caption(diagnosis) + '.',
                  bar_of(rows) + "<div class=\"columns\">\n" + columns + "</div>\n");
 }

@@ -75,6 +75,7 @@ export interface TraceShape {
   format: string;
   duration_ns: Nanoseconds;
   events: number;
+  device_word: string; // what sentences call them: "GPU", "device"
   devices: Device[];
   processes: Process[];
   tracks: Track[]; // in the order in which they are best shown
@@ -205,6 +206,7 @@ export interface Overview {
   look: string;
   nothing_found: string;
   chosen: { steps: string; window_start_ns: Nanoseconds; window_end_ns: Nanoseconds };
+  has_device: boolean; // whether these are what a device does; else what the host does
   breakdown: { word: string; color: number; ns: Nanoseconds; percent: number; is_idle: boolean }[];
   findings: FindingExtra[]; // as analyze.findings
 }
@@ -236,6 +238,7 @@ export interface Finding {
   title: string;
   explanation: string;
   saving: { low_ns: number; likely_ns: number; high_ns: number; low_percent: number; likely_percent: number; high_percent: number };
+  saving_bytes: number; // of the peak of memory
   confidence: string;
   source: SourceLine | null;
   fix: { id: string; text: string; code: string }; // code: empty where words must do

@@ -46,7 +46,7 @@ test("steps say why they are left out", () => {
   assert.deepEqual(steps.map(({ state }) => state), ["outlier", "counted", "cut", "left out"]);
   assert.deepEqual(steps.map(({ host_ns }) => host_ns), [1500, 1000, 1500, 1500]);
   assert.deepEqual(stepsOf(marks, [{ ...step, index: 5 }]).map(({ state }) => state), ["warming up", "warming up", "counted", "counted"]);
-  assert.deepEqual(steps.map(stepText), [
+  assert.deepEqual(steps.map((each) => stepText(each, "GPU")), [
     "Step 3, 1.50 µs. Left out: unlike the others, as steps that warm up are.",
     "Step 4, 1.00 µs.",
     "Step 5, 1.50 µs. Left out: the recording does not hold all of its work.",
@@ -58,10 +58,10 @@ test("steps that the GPU falls behind in are as long as its work, and say what t
   const step = { start_ns: 0, duration_ns: 9_760_000, device_busy_ns: 14_400_000, is_outlier: false, is_cut: false, is_counted: true };
   const behind = stepsOf(marks.slice(0, 2), [{ ...step, index: 3 }, { ...step, index: 4 }]);
   assert.deepEqual(behind.map(lengthOf), [14_400_000, 14_400_000]);
-  assert.equal(stepText(behind[0] as Step), "Step 3, 14.4 ms of work on the GPU, 9.76 ms on the host.");
-  assert.notEqual(pacedByDevice(behind), "");
-  assert.equal(pacedByDevice(stepsOf(marks.slice(0, 2), [{ ...step, index: 3, device_busy_ns: 100 }, { ...step, index: 4 }])), "");
-  assert.equal(pacedByDevice([]), "");
+  assert.equal(stepText(behind[0] as Step, "GPU"), "Step 3, 14.4 ms of work on the GPU, 9.76 ms on the host.");
+  assert.equal(pacedByDevice(behind, "device"), "The device sets the pace: it works longer on a step than the host takes to launch it.");
+  assert.equal(pacedByDevice(stepsOf(marks.slice(0, 2), [{ ...step, index: 3, device_busy_ns: 100 }, { ...step, index: 4 }]), "GPU"), "");
+  assert.equal(pacedByDevice([], "GPU"), "");
 });
 
 test("what is said of savings fits how many there are", () => {

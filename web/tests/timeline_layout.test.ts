@@ -13,7 +13,7 @@ function track(id: number, process: number, lanes: number, kind: Track["kind"] =
 
 function shapeOf(tracks: Track[], processes: number[] = [1]): TraceShape {
   return {
-    file: "a", format: "", duration_ns: 1, events: 1, devices: [], steps: [], colors: [], has_memory: false, has_modules: false, has_stacks: false, tracks,
+    file: "a", format: "", duration_ns: 1, events: 1, device_word: "GPU", devices: [], steps: [], colors: [], has_memory: false, has_modules: false, has_stacks: false, tracks,
     processes: processes.map((id) => ({ id, name: `process ${id}`, pid: null, rank: null })),
   };
 }

@@ -17,7 +17,7 @@ function track(id: number, kind: Track["kind"], lanes: number, device: number | 
 
 function shapeOf(tracks: Track[], devices: number[] = []): TraceShape {
   return {
-    file: "a", format: "", duration_ns: 1e6, events: 1, steps: [], colors: [], has_memory: false, has_modules: false, has_stacks: false, tracks,
+    file: "a", format: "", duration_ns: 1e6, events: 1, device_word: "GPU", steps: [], colors: [], has_memory: false, has_modules: false, has_stacks: false, tracks,
     processes: [{ id: 1, name: "python", pid: null, rank: null }], devices: devices.map((id) => ({ id, name: "GPU" })),
   };
 }

@@ -11,6 +11,7 @@ import { type Box, bandPath, byteTicks, layerAt, linear, nearest, pointAt, stack
 
 const EDGES = { left: 72, right: 12, top: 10, bottom: 24 };
 const TICK_GAP = 110;
+const LABEL_REACH = 30; // half of the longest label of a time
 const LEAST_DRAG = 4; // pixels; below it, it is a click
 
 export interface CurveRange {
@@ -219,6 +220,8 @@ export class MemoryCurve {
     const x = linear(start, end, box.left, right);
     const y = linear(0, highest, bottom, box.top);
     const line = (name: string, time: number): SVGElement => svg("line", { class: name, x1: x(time), x2: x(time), y1: box.top, y2: bottom });
+    // A label in the middle of what it names would reach out of the picture at either end.
+    const anchor = (at: number): string => (at <= box.left ? "start" : at > right - LABEL_REACH ? "end" : "middle");
     const isInRange = (time: number): boolean => time >= start && time <= end;
     this.drawing.setAttribute("viewBox", `0 0 ${right + EDGES.right} ${this.height}`);
     replace(
@@ -227,7 +230,7 @@ export class MemoryCurve {
         svg("line", { class: "grid", x1: box.left, x2: right, y1: y(bytes), y2: y(bytes) }),
         svg("text", { class: "tick", x: box.left - 8, y: y(bytes) + 4, "text-anchor": "end" }, formatBytes(bytes)),
       ]),
-      ...axisOf(start, end, box.width, TICK_GAP).ticks.map(({ time, label }) => svg("text", { class: "tick", x: x(time), y: this.height - 6, "text-anchor": time === start ? "start" : "middle" }, label)),
+      ...axisOf(start, end, box.width, TICK_GAP).ticks.map(({ time, label }) => svg("text", { class: "tick", x: x(time), y: this.height - 6, "text-anchor": anchor(x(time)) }, label)),
       ...memory.layers.map(({ color, category }, i) =>
         svg("path", { class: "layer", "data-category": category, style: colorStyle(color), d: bandPath(memory.time_ns, tops[i - 1], tops[i] ?? [], end, x, y) }),
       ),

@@ -11,9 +11,10 @@ export function breakdownBar(parts: readonly Part[]): HTMLElement {
   return element("div", { class: "bar", "aria-hidden": "true" }, ...parts.map(barPart));
 }
 
-export function breakdownLists(parts: readonly Part[], hasDevice: boolean): (HTMLElement | null)[] {
+/** `worker`: what works, "GPU" or "host". */
+export function breakdownLists(parts: readonly Part[], worker: string): (HTMLElement | null)[] {
   return [
-    partList(hasDevice ? "The GPU works on" : "The host works on", parts.filter((part) => !part.is_idle)),
+    partList(`The ${worker} works on`, parts.filter((part) => !part.is_idle)),
     partList("It waits for", parts.filter((part) => part.is_idle)),
   ];
 }

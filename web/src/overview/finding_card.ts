@@ -14,6 +14,7 @@ export interface CardActions {
   ticked: () => void;
 }
 
+const SHOWN_PLACES = 3; // so that the next finding stays in sight
 const LISTED_PLACES = 8;
 
 export function findingCard(number: number, finding: Finding, extra: FindingExtra, actions: CardActions): HTMLElement {
@@ -64,7 +65,7 @@ function saving(number: number, finding: Finding, extra: FindingExtra, actions: 
     "div",
     { class: "saving" },
     ...(high > 0 ? amounts : [element("span", {}, extra.saving)]),
-    element("label", { class: "try", title: whyNot }, box, "try this fix"),
+    (high > 0 || finding.saving_bytes > 0) && element("label", { class: "try", title: whyNot }, box, "try this fix"),
   );
 }
 
@@ -106,6 +107,8 @@ function evidence(number: number, places: readonly EventPlace[], traceNs: number
     "div",
     { class: "evidence" },
     link(0, { class: "button" }, "Show on timeline"),
-    element("table", { "aria-label": "Evidence" }, element("tbody", {}, ...rows)),
+    element("table", { "aria-label": "Evidence" }, element("tbody", {}, ...rows.slice(0, SHOWN_PLACES))),
+    rows.length > SHOWN_PLACES &&
+      element("details", {}, element("summary", {}, `${rows.length - SHOWN_PLACES} more`), element("table", { "aria-label": "More evidence" }, element("tbody", {}, ...rows.slice(SHOWN_PLACES)))),
   );
 }

@@ -81,16 +81,16 @@ function show(room: HTMLElement, firstPage: Page): Shown {
     return [
       page.shape.steps.length > 1 && section("Steps", false, strip.node),
       answer.breakdown.length > 0 &&
-        section("Where the time goes", `Of a step of ${formatTime(answer.analyze.step.mean_ns)}, as recorded.`, ...breakdownLists(answer.breakdown, page.shape.devices.length > 0)),
+        section("Where the time goes", `Of a step of ${formatTime(answer.analyze.step.mean_ns)}, as recorded.`, ...breakdownLists(answer.breakdown, answer.has_device ? page.shape.device_word : "host")),
       about.length > 0 && section("About this recording", false, ...about.map((text) => element("p", {}, text))),
     ];
   };
 
   const loadStrip = async (): Promise<void> => {
-    strip.setSteps(stepsOf(page.shape.steps, undefined));
+    strip.setSteps(stepsOf(page.shape.steps, undefined), page.shape.device_word);
     try {
       const all = await ask<Overview>("api/overview", {}, asked.signal);
-      strip.setSteps(stepsOf(page.shape.steps, all.analyze.steps));
+      strip.setSteps(stepsOf(page.shape.steps, all.analyze.steps), page.shape.device_word);
     } catch {
       // what the diagnosis says of the steps is missing; why stands above
     }

@@ -5,10 +5,11 @@ import type { Analyze, EventId } from "../protocol";
 import { showOnTimeline } from "../to_timeline";
 import type { Page } from "../view";
 
-const LATENCY_TITLES = ["", "Times", "p50", "p90", "p99", "Longest", "Waits"];
+const LATENCY_TITLES = ["", "Times", "p50", "p90", "p99", "Longest"];
 const NAMED_SCOPES = 3;
 
 export function latencyTable(latencies: Analyze["latencies"], page: Page): HTMLElement {
+  const hasWaits = latencies.some(({ waiting }) => waiting !== null);
   const rows = latencies.map((span) => {
     const amounts = [formatCount(span.count), ...[span.p50_ns, span.p90_ns, span.p99_ns].map(formatTime)];
     return element(
@@ -17,10 +18,10 @@ export function latencyTable(latencies: Analyze["latencies"], page: Page): HTMLE
       element("th", { scope: "row", title: span.name }, span.name),
       ...amounts.map((text) => element("td", { class: "n" }, text)),
       element("td", { class: "n" }, toTimeline(page, span.longest, span.name, formatTime(span.max_ns))),
-      element("td", { class: "n" }, span.waiting === null ? "" : formatPercent(span.waiting.waiting_percent)),
+      hasWaits && element("td", { class: "n" }, span.waiting === null ? "" : formatPercent(span.waiting.waiting_percent)),
     );
   });
-  const head = LATENCY_TITLES.map((title) => element("th", { scope: "col", class: title === "" ? "" : "n" }, title));
+  const head = [...LATENCY_TITLES, ...(hasWaits ? ["Waits"] : [])].map((title) => element("th", { scope: "col", class: title === "" ? "" : "n" }, title));
   return element("table", { class: "short-table latencies" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
 }
 

@@ -5,7 +5,7 @@ import type { Analyze, StepMark } from "../protocol";
 export interface Step {
   index: number;
   host_ns: number; // until the host begins the next one
-  device_ns: number; // of work on the GPU; 0 where none is known
+  device_ns: number; // of work on the device; 0 where none is known
   state: "counted" | "left out" | "outlier" | "cut" | "warming up";
 }
 
@@ -34,10 +34,10 @@ export function lengthOf({ host_ns, device_ns }: Step): number {
 }
 
 /** What to know of steps whose time on the host is shorter than the step of the headline; else empty. */
-export function pacedByDevice(steps: readonly Step[]): string {
+export function pacedByDevice(steps: readonly Step[], device: string): string {
   const counted = steps.filter(({ state }) => state === "counted");
   const isPaced = counted.length > 0 && counted.every(({ host_ns, device_ns }) => device_ns > host_ns);
-  return isPaced ? "The GPU sets the pace: it works longer on a step than the host takes to launch it." : "";
+  return isPaced ? `The ${device} sets the pace: it works longer on a step than the host takes to launch it.` : "";
 }
 
 const REASONS: Record<Step["state"], string> = {
@@ -48,9 +48,9 @@ const REASONS: Record<Step["state"], string> = {
   "left out": "Left out: a pause or an unusual step parts it from the longest run.",
 };
 
-export function stepText(step: Step): string {
+export function stepText(step: Step, device: string): string {
   const { host_ns, device_ns } = step;
-  const length = device_ns > host_ns ? `${formatTime(device_ns)} of work on the GPU, ${formatTime(host_ns)} on the host` : formatTime(host_ns);
+  const length = device_ns > host_ns ? `${formatTime(device_ns)} of work on the ${device}, ${formatTime(host_ns)} on the host` : formatTime(host_ns);
   return `Step ${step.index}, ${length}. ${REASONS[step.state]}`.trim();
 }
 

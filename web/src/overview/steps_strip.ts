@@ -14,7 +14,7 @@ const LEAST_BAR_SHARE = 0.06; // of the height, so that the shortest step can be
 
 export interface StepsStrip {
   readonly node: HTMLElement;
-  setSteps(steps: readonly Step[]): void;
+  setSteps(steps: readonly Step[], device: string): void; // what sentences call it
   setChosen(choice: string): void;
   close(): void;
 }
@@ -24,6 +24,7 @@ export function stepsStrip(choose: (steps: string) => void): StepsStrip {
   const note = element("p", { class: "caption", "aria-live": "polite" });
   const node = element("div", { class: "steps-strip" }, canvas, note);
   let steps: readonly Step[] = [];
+  let device = "";
   let chosen = "";
   let marked: Choice | undefined; // under the pointer or the keyboard
   let isDragging = false;
@@ -34,8 +35,8 @@ export function stepsStrip(choose: (steps: string) => void): StepsStrip {
   const describe = (): void => {
     const step = marked === undefined ? undefined : steps[marked.last];
     const isOne = marked?.first === marked?.last;
-    if (marked === undefined || step === undefined) note.textContent = `Click or drag to look at some of the steps only. ${pacedByDevice(steps)}`.trim();
-    else note.textContent = isOne ? stepText(step) : `Steps ${choiceText(steps, marked).replace("..", " to ")}`;
+    if (marked === undefined || step === undefined) note.textContent = `Click or drag to look at some of the steps only. ${pacedByDevice(steps, device)}`.trim();
+    else note.textContent = isOne ? stepText(step, device) : `Steps ${choiceText(steps, marked).replace("..", " to ")}`;
   };
   const mark = (next: Choice | undefined): void => {
     marked = next;
@@ -84,8 +85,9 @@ export function stepsStrip(choose: (steps: string) => void): StepsStrip {
   const endTheme = onTheme(draw);
   return {
     node,
-    setSteps(next) {
+    setSteps(next, deviceWord) {
       steps = next;
+      device = deviceWord;
       describe();
       draw();
     },

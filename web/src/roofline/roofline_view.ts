@@ -90,7 +90,7 @@ function nothing(shape: TraceShape): HTMLElement {
 
 function captionOf({ device, bytes_per_second, peaks, kernels, left_out_ns }: Roofline): string {
   return [
-    bytes_per_second === null || peaks.length === 0 ? `What ${device} can do at most is not known.` : "",
+    bytes_per_second === null || peaks.length === 0 ? `What ${device === "" ? "the device" : device} can do at most is not known, so that no roof is drawn.` : "",
     kernels.some((kernel) => isHollow(kernel, bytes_per_second)) ? "Hollow dots: the bytes are known, the operations are not. How far such a dot stands below the memory's line is measured; where along it is not." : "",
     left_out_ns > 0 ? `Not shown: ${formatTime(left_out_ns)} a step in kernels whose operators tell no shapes, or whose bytes do not follow from them.` : "",
   ].join(" ").trim();

@@ -23,7 +23,8 @@ export interface TableKind {
   rows: readonly { id: string; title: string }[]; // which rows there are to choose from
   groups: readonly { id: string; title: string }[]; // what shares a row; empty: no choice
   hasDetails: boolean; // has columns that one seldom looks at
-  empty: RecordingAdvice; // what to record to have rows
+  missing: string; // a sentence where there are no rows
+  empty: RecordingAdvice; // what to record to have them
 }
 
 const FILTER_WAIT_MS = 200;
@@ -95,7 +96,7 @@ function showTable(kind: TableKind, room: HTMLElement, firstPage: Page): Shown {
       count.textContent = countText(table);
       span.textContent = table.all === 0 ? "" : spanWords(table.mean_of, now["steps"], page.shape.steps.length > 0);
       rows.node.hidden = table.total === 0;
-      replace(below, table.all === 0 ? emptyNote(adviceFor(page.shape, kind.empty)) : table.total === 0 && element("p", {}, `Nothing has “${now["filter"] ?? ""}” in its name, shapes or stack.`));
+      replace(below, table.all === 0 ? emptyNote(kind.missing, adviceFor(page.shape, kind.empty)) : table.total === 0 && element("p", {}, `Nothing has “${now["filter"] ?? ""}” in its name, shapes or stack.`));
     } catch (error) {
       if (!isGivenUp(error)) replace(below, errorNote(error));
     }

@@ -18,9 +18,10 @@ export const operators = tableView({
   ],
   groups: GROUPS,
   hasDetails: true,
+  missing: "The trace has none.",
   empty: {
-    torch: "The trace has none. Operators need ProfilerActivity.CPU, Python calls with_stack=True, and annotations record_function.",
-    ours: "The trace has none. Operators and Python calls come from PyTorch programs under telltale record; the scopes of a program that uses our library are Annotations.",
+    torch: "Operators need ProfilerActivity.CPU, Python calls with_stack=True, and annotations record_function.",
+    ours: "Operators and Python calls come from PyTorch programs under telltale record; the scopes of a program that uses our library are Annotations.",
   },
 });
 
@@ -31,9 +32,10 @@ export const kernels = tableView({
   rows: [{ id: "kernels", title: "Kernels" }],
   groups: GROUPS,
   hasDetails: true,
+  missing: "The trace has no device work.",
   empty: {
-    torch: "The trace has no device work. Record with ProfilerActivity.CUDA, on a machine with a GPU.",
-    ours: "The trace has no device work. Record with telltale record, on a machine with an NVIDIA GPU.",
+    torch: "Record with ProfilerActivity.CUDA, on a machine with a GPU.",
+    ours: "Record with telltale record, on a machine with an NVIDIA GPU.",
   },
 });
 
@@ -44,8 +46,9 @@ export const lines = tableView({
   rows: [{ id: "lines", title: "Lines" }],
   groups: [],
   hasDetails: false,
+  missing: "The trace does not say which line called what.",
   empty: {
-    torch: "The trace does not say which line called what. Record with with_stack=True, or with telltale record.",
-    ours: "The trace does not say which line called what. Lines come from Python programs under telltale record.",
+    torch: "Record with with_stack=True, or with telltale record.",
+    ours: "Lines come from Python programs under telltale record.",
   },
 });
