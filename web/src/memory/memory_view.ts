@@ -133,12 +133,14 @@ class MemoryView implements Shown {
     this.reportAsked.abort();
     this.reportAsked = new AbortController();
     replace(this.advice, loadingNote("Looking for what would free memory"));
+    this.tables.hidden = true; // below what comes then: one would lose one's place
     try {
       this.report = await ask<MemoryReport>("api/memory_report", {}, this.reportAsked.signal);
       this.showReport();
     } catch (error) {
       if (!isGivenUp(error)) replace(this.advice, errorNote(error));
     }
+    this.tables.hidden = false;
   }
 
   private show(memory: Memory): void {

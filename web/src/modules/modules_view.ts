@@ -94,7 +94,7 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   };
   const filter = element("input", { type: "search", class: "filter", placeholder: "Filter by name", "aria-label": "Filter", value: place()["filter"] ?? "" });
   const count = element("span", { class: "soft count", role: "status" });
-  const span = element("span", { class: "soft span-words" });
+  const span = element("p", { class: "soft span-words" });
   let timer: number | undefined;
   filter.addEventListener("input", () => {
     window.clearTimeout(timer);
@@ -117,7 +117,6 @@ function show(room: HTMLElement, firstPage: Page): Shown {
     weights.node,
     element("button", { on: { click: () => openAll(true) } }, "Open all"),
     element("button", { on: { click: () => openAll(false) } }, "Close all"),
-    span,
     count,
   );
   const load = async (keepsOpen: boolean): Promise<void> => {
@@ -142,7 +141,7 @@ function show(room: HTMLElement, firstPage: Page): Shown {
 
   replace(table.columns, ...WIDTHS.map((width) => element("col", width === "" ? {} : { style: { width } })));
   weights.set(weightNow());
-  room.append(element("div", { class: "table-view" }, tools, note, table.node));
+  room.append(element("div", { class: "table-view" }, tools, span, note, table.node));
   void load(false);
   return {
     placeChanged(now, before) {

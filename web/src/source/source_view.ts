@@ -86,9 +86,10 @@ function show(room: HTMLElement, firstPage: Page): Shown {
         replace(node, nothing(page.shape));
         return;
       }
+      const text = await ask<SourceText>("api/source", { file: chosen, steps }, asked.signal);
       replace(files, ...groups.map((group) => fileList(group, chosen, hasGpu)));
       if (!files.isConnected) replace(node, files, element("div", { class: "text" }, element("div", {}, note, span), table.node));
-      showText(await ask<SourceText>("api/source", { file: chosen, steps }, asked.signal), chosen === named?.id ? line : null);
+      showText(text, chosen === named?.id ? line : null);
     } catch (error) {
       if (!isGivenUp(error)) replace(node, errorNote(error));
     }

@@ -60,7 +60,7 @@ function showTable(kind: TableKind, room: HTMLElement, firstPage: Page): Shown {
   let page = firstPage;
   const filter = element("input", { type: "search", class: "filter", placeholder: "Filter by name, shape or stack", "aria-label": "Filter", value: place()["filter"] ?? "" });
   const count = element("span", { class: "soft count", role: "status" });
-  const span = element("span", { class: "soft span-words" });
+  const span = element("p", { class: "soft span-words" });
   const save = element("a", { class: "button", download: `${kind.id}.csv` }, "CSV");
   const below = element("div", { class: "row-note" });
   let asked = new AbortController();
@@ -116,13 +116,12 @@ function showTable(kind: TableKind, room: HTMLElement, firstPage: Page): Shown {
     filter,
     kind.rows.length > 1 && whichRows.node,
     kind.groups.length > 1 && groups.node,
-    kind.hasDetails && element("label", { class: "tick" }, allColumns, "all columns"),
-    span,
+    kind.hasDetails && element("label", { class: "check-label" }, allColumns, "all columns"),
     count,
     save,
   );
   setTools();
-  room.append(element("div", { class: "table-view" }, tools, below, rows.node));
+  room.append(element("div", { class: "table-view" }, tools, span, below, rows.node));
   void load();
   return {
     placeChanged(now, before) {
