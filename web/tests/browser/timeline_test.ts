@@ -123,6 +123,30 @@ test("from an operator one follows arrows to the launch and to the kernel, and b
   await heading.getByText(kernel, { exact: true }).waitFor();
 });
 
+test("from a forward operator one follows an arrow to its backward, and back", async () => {
+  const { page, canvas } = await openTimeline();
+  // One that launches nothing itself, so that the backward is what it leads to.
+  const { forward, backward } = await page.evaluate(async () => {
+    interface Related { event: { id: number; name: string }; relations: { role: string; direction: string; event: { id: number; name: string } }[] }
+    const get = async <T>(path: string): Promise<T> => (await fetch(path)).json() as Promise<T>;
+    for (let from: number | null = null, tries = 0; tries < 200; ++tries) {
+      const found: { event: { id: number } } = await get(`api/search?q=aten::&${from === null ? "" : `from=${String(from)}`}`);
+      from = found.event.id;
+      const { event, relations } = await get<Related>(`api/event?id=${String(from)}`);
+      const [first] = relations.filter(({ direction }) => direction === "effect");
+      if (first?.role === "backward" && relations.every(({ role }) => role !== "launches")) return { forward: event, backward: first.event };
+    }
+    throw new Error("no forward operator has a backward");
+  });
+  await page.evaluate((id) => { location.hash = `#view=timeline&event=${String(id)}`; }, forward.id);
+  await page.locator(`.event-panel[data-event="${String(forward.id)}"]`).waitFor();
+  await canvas.focus();
+  await page.keyboard.press("]");
+  await page.locator(`.event-panel[data-event="${String(backward.id)}"] h2`).getByText(backward.name, { exact: true }).waitFor();
+  await page.locator(".event-panel .relations .event-link", { hasText: forward.name }).first().click();
+  await page.locator(`.event-panel[data-event="${String(forward.id)}"] h2`).getByText(forward.name, { exact: true }).waitFor();
+});
+
 test("what is clicked is what was drawn there", async () => {
   const { page, canvas } = await openTimeline();
   const box = await canvas.boundingBox();
