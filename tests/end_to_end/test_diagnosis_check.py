@@ -1,4 +1,5 @@
 """bench/diagnosis/check, on a program that gives fixed answers and on made-up gains: its sums are worked by hand."""
+import gzip
 import json
 import os
 import subprocess
@@ -264,6 +265,50 @@ class DiagnosisCheck(unittest.TestCase):
         self.telltale = self.folder / "nowhere"
         self.write(CASES[:1])
         self.assertIn("cannot be run", complaint(self.folder))
+
+
+def call(name, begin, end, category="python_function"):
+    return {"ph": "X", "cat": category, "name": name, "tid": 1, "pid": 1, "ts": begin, "dur": end - begin}
+
+
+class WithLess(unittest.TestCase):
+    EVENTS = [
+        call("ProfilerStep#3", 0, 100, "user_annotation"),
+        call("forward", 1, 50, "user_annotation"),
+        call("train.py(9): step", 0, 99),
+        call("torch/_tensor.py(5): backward", 10, 40),
+        call("torch/autograd/__init__.py(7): backward", 11, 39),
+        call("<built-in method run_backward of E>", 12, 38),
+        call("hooks.py(2): seen", 20, 21),  # of the program, though torch calls it
+        call("nn.Module: Model_0", 50, 90),
+        call("torch/nn/modules/module.py(1): _call_impl", 51, 89),
+        call("torch/nn/functional.py(3): gelu", 60, 70),
+        call("cudaGetDevice", 71, 72, "cuda_runtime"),
+        call("cudaLaunchKernel", 73, 74, "cuda_runtime"),
+    ]
+
+    def names_with(self, python):
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            (folder / "truth.json").write_text(json.dumps({"cases": [case("loop", "none", None, {}, step_ms=12.5)]}))
+            with gzip.open(folder / "loop.json.gz", "wt") as file:
+                json.dump({"deviceProperties": [], "traceEvents": self.EVENTS}, file)
+            program = [sys.executable, CHECK.parent / "with_less.py", folder, folder / "less", "--python", python]
+            subprocess.run(program, check=True)
+            self.assertEqual((folder / "less" / "truth.json").read_text(), (folder / "truth.json").read_text())
+            with gzip.open(folder / "less" / "loop.json.gz", "rt") as file:
+                trace = json.load(file)
+        self.assertEqual({*trace}, {"unrecorded_steps", "deviceProperties", "traceEvents"})
+        self.assertEqual({*trace["unrecorded_steps"][0]["took_ns"]}, {12_500_000})
+        return {event["name"] for event in trace["traceEvents"]}
+
+    def test_leaves_what_is_recorded_without_python(self):
+        self.assertEqual(self.names_with("none"), {"ProfilerStep#3", "cudaLaunchKernel"})
+
+    def test_leaves_what_samples_show(self):
+        self.assertEqual(self.names_with("sampled"), {
+            "ProfilerStep#3", "cudaLaunchKernel", "train.py(9): step", "torch/_tensor.py(5): backward",
+            "hooks.py(2): seen", "nn.Module: Model_0", "torch/nn/functional.py(3): gelu"})
 
 
 if __name__ == "__main__":
