@@ -162,7 +162,15 @@ TEST(ObserverCost, is_what_the_page_about_rules_says) {
   const ObserverCost ours = observer_cost(of_ours);
   of_ours.recorded.shapes = true;
   const std::string with_shapes = format_number(observer_cost(of_ours).operator_call / 1000) + " µs with shapes";
+  const auto with_gpu = [&] {
+    of_ours.metadata.emplace_back("cuda_calls", "\"chosen\"");
+    const ObserverCost shapes = observer_cost(of_ours);
+    of_ours.recorded.shapes = false;
+    return "with a GPU " + per(observer_cost(of_ours).operator_call, "operator") + " (" +
+           format_number(shapes.operator_call / 1000) + " with shapes) and " + per(shapes.api_call, "call of CUDA");
+  };
   for (const std::string& said : {
+           with_gpu(),
            "With stacks: " + per(with_stacks.operator_call, "operator") + " and " +
                format_number(100 * with_stacks.share) + " % of the host's time",
            "Without stacks: " + per(plain.operator_call, "operator") + " and " + per(plain.api_call, "API call"),
