@@ -24,14 +24,16 @@ constexpr ObserverCost kOfOurRecorder = {.python_call = 75, .operator_call = 100
 constexpr double kInputsOfOperator = 210;
 // With a GPU, on an H200. An operator, whose callback runs on cold caches there: 522 ns (bench/torch/measure.py). Its
 // inputs, and samples: a decode of a Llama took 47.4 % of 7.79 ms longer with them and 27.5 % of 7.68 without, in 1,600
-// operators. A call: what callbacks at the driver's launches and records of their kernels, and nothing else of a
-// recorder, add to an operator with one launch (bench/gpu/cupti_floor.py; the quartiles are 1,543 and 2,262). In a loop
-// of one and the same operator all is warm: these make 3,266 ns of one with a launch, where 2,042 were measured.
-constexpr ObserverCost kOfOurRecorderWithGpu = {.python_call = 75, .operator_call = 522, .api_call = 1'762};
+// operators. A call, and a launch beside that: what empty callbacks at the driver's launches add to an operator with
+// one launch, and what records of their kernels add to that (bench/gpu/cupti_floor.py: 688 ns, quartiles 632 and 836,
+// and 1,762, quartiles 1,543 and 2,262). In a loop of one and the same operator all is warm: these make 3,266 ns of one
+// with a launch, where 2,042 were measured.
+constexpr ObserverCost kOfOurRecorderWithGpu = {
+    .python_call = 75, .operator_call = 522, .api_call = 688, .launch = 1'762 - 688};
 constexpr double kInputsOfOperatorWithGpu = 990;
 // A program without torch, launches with nothing in between: 128 of them took 436 µs without it, 35 more with callbacks
 // and 90 more with records.
-constexpr double kCallOfCuda = 125'000.0 / 128;
+constexpr double kCallOfCuda = 35'000.0 / 128, kLaunchOfCuda = 90'000.0 / 128;
 
 // Our torch adapter notes what it was asked for, our library for CUDA which calls it records.
 bool is_of_torch_by_us(const Trace& trace) { return trace.metadata_named("recorded") != nullptr; }
@@ -41,7 +43,10 @@ ObserverCost cost_of_our_recorder(const Trace& trace) {
   const bool has_gpu = has_cuda_by_us(trace), has_torch = is_of_torch_by_us(trace);
   ObserverCost cost = has_gpu && has_torch ? kOfOurRecorderWithGpu : kOfOurRecorder;
   if (trace.recorded.shapes) cost.operator_call += has_gpu ? kInputsOfOperatorWithGpu : kInputsOfOperator;
-  if (has_gpu && !has_torch) cost.api_call = kCallOfCuda;
+  if (has_gpu && !has_torch) {
+    cost.api_call = kCallOfCuda;
+    cost.launch = kLaunchOfCuda;
+  }
   // Calls that were seen by samples were not stopped at.
   if (trace.recorded.sampled) cost.python_call = 0;
   return cost;

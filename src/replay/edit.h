@@ -34,6 +34,7 @@ EventId subtree_end(const Trace& trace, EventId root);
 // recorder's own work, a share of the host's time in recorded events.
 struct ObserverCost {
   double python_call = 0, operator_call = 0, api_call = 0;
+  double launch = 0;  // of a call that launches something, beside that
   double share = 0;
   bool operator==(const ObserverCost&) const = default;
 };

@@ -126,7 +126,7 @@ TEST(ObserverCost, of_a_program_on_a_gpu_is_what_was_measured) {
   trace.metadata.emplace_back("cuda_calls", "\"chosen\"");
   const auto of_the_decode = [&] {
     const ObserverCost cost = observer_cost(trace);
-    return 1'600 * cost.operator_call + 641 * cost.api_call;
+    return 1'600 * cost.operator_call + 641 * (cost.api_call + cost.launch);
   };
   EXPECT_NEAR(of_the_decode(), 0.275 * 7.68e6, 0.1 * 0.275 * 7.68e6);
   trace.recorded.shapes = true;
@@ -138,7 +138,8 @@ TEST(ObserverCost, is_ours_in_a_program_without_torch_whose_cuda_we_recorded) {
   sketch.event(sketch.thread("main"), Kind::kRuntime, "cudaLaunchKernel", 0, 10);
   Trace trace = sketch.build();
   trace.metadata.emplace_back("cuda_calls", "\"chosen\"");
-  EXPECT_NEAR(observer_cost(trace).api_call, 976.6, 0.1);  // 125 µs for 128 launches
+  EXPECT_NEAR(observer_cost(trace).api_call, 273.4, 0.1);  // 35 and 90 µs for 128 launches
+  EXPECT_NEAR(observer_cost(trace).launch, 703.1, 0.1);
   EXPECT_EQ(observer_cost(trace).operator_call, 100);
 }
 
@@ -167,7 +168,8 @@ TEST(ObserverCost, is_what_the_page_about_rules_says) {
     const ObserverCost shapes = observer_cost(of_ours);
     of_ours.recorded.shapes = false;
     return "with a GPU " + per(observer_cost(of_ours).operator_call, "operator") + " (" +
-           format_number(shapes.operator_call / 1000) + " with shapes) and " + per(shapes.api_call, "call of CUDA");
+           format_number(shapes.operator_call / 1000) + " with shapes), " + per(shapes.api_call, "call of CUDA") +
+           " and " + format_number(shapes.launch / 1000) + " more where it launches something";
   };
   for (const std::string& said : {
            with_gpu(),

@@ -27,7 +27,11 @@ Nanoseconds step_without(const StepGraph& graph, const ObserverCost& cost) {
 }  // namespace
 
 ObserverCost scaled(const ObserverCost& cost, double factor) {
-  return {cost.python_call * factor, cost.operator_call * factor, cost.api_call * factor, cost.share * factor};
+  return {.python_call = cost.python_call * factor,
+          .operator_call = cost.operator_call * factor,
+          .api_call = cost.api_call * factor,
+          .launch = cost.launch * factor,
+          .share = cost.share * factor};
 }
 
 ObserverFit fitted_to(const StepGraph& graph, const ObserverCost& guess, Nanoseconds measured) {

@@ -175,6 +175,7 @@ class Simulation {
     if (node.event == kNoEvent) return node.own;
     if (is_without_observer_ && graph_.trace_->events.kind[node.event] == Kind::kOverhead) return 0;
     if (node.begins_event) lane.owed += observer_cost(node.event);
+    if (node.work_count > 0) lane.owed += edit_.observer.launch;
     const double observed = std::min(own, kLongestObservedStretch);
     const double shared = observed * std::min(edit_.observer.share, kLargestObservedShare);
     const double paid = std::min(lane.owed, observed * kLargestObservedShare - shared);

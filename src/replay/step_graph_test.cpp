@@ -40,6 +40,25 @@ TEST(StepGraph, is_without_what_the_recorder_took_for_itself_when_nothing_is_obs
   EXPECT_EQ(unobserved.period, 1000 * kMicrosecond);
 }
 
+// Each step launches one kernel and asks four times for something else: 1 µs for each of the five calls, and 10 µs more
+// for the launch.
+TEST(StepGraph, takes_out_what_recording_adds_to_launches_alone) {
+  Program program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.run(Kind::kPython, "train.py(3): prepare", 900 * kMicrosecond);
+    for (int i = 0; i < 4; ++i) program.run(Kind::kRuntime, "cudaGetDevice", 10 * kMicrosecond);
+    program.launch("cudaLaunchKernel", Kind::kKernel, "kernel", 20 * kMicrosecond);
+    program.run(Kind::kPython, "train.py(9): log", 55 * kMicrosecond);
+  }
+  EXPECT_EQ(program.replayed().period, 1000 * kMicrosecond);
+  const auto unobserved = program.replayed([](const Trace&, Edit& edit) {
+    edit.observer.api_call = 1'000;
+    edit.observer.launch = 10'000;
+  });
+  EXPECT_EQ(unobserved.period, 985 * kMicrosecond);
+}
+
 TEST(StepGraph, replays_a_host_that_the_device_waits_for_as_it_was) {
   Program program;
   for (int step = 0; step < 3; ++step) {
