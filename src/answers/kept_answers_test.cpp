@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -26,6 +27,24 @@ TEST(KeptAnswers, are_made_once_however_many_ask_at_a_time) {
   threads.clear();
   EXPECT_EQ(made, 1);
   EXPECT_EQ(got, std::vector<int>(16, 1));
+}
+
+TEST(KeptAnswers, forget_what_nobody_has_asked_for_since_then) {
+  using Clock = KeptAnswers<int, std::string>::Clock;
+  KeptAnswers<int, std::string> kept(4);
+  const auto long_ago = Clock::now();
+  const auto got = kept.get(1, [] { return "one"; });
+  kept.get(2, [] { return "two"; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));  // longer than the clock's tick
+  const auto then = Clock::now();
+  EXPECT_EQ(kept.forget_unused_since(long_ago), 0U);
+  kept.get(1, [] { return "one, again"; });  // kept, so that nothing is made
+  EXPECT_EQ(kept.forget_unused_since(then), 1U);
+  EXPECT_TRUE(kept.has(1));
+  EXPECT_FALSE(kept.has(2));
+  EXPECT_EQ(kept.forget_unused_since(Clock::now() + std::chrono::hours(1)), 1U);
+  EXPECT_EQ(*got, "one") << "whoever has it keeps it";
+  EXPECT_EQ(*kept.get(1, [] { return "one, again"; }), "one, again");
 }
 
 TEST(KeptAnswers, know_what_they_have) {

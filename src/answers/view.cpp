@@ -21,4 +21,11 @@ Result<std::shared_ptr<const View>> open_view(Source source, std::vector<std::st
                                            .kept = std::make_shared<ViewKept>()});
 }
 
+bool forget_unused_since(const View& view, std::chrono::steady_clock::time_point then) {
+  ViewKept& kept = *view.kept;
+  return kept.memory.forget_unused_since(then) + kept.phases.forget_unused_since(then) +
+             kept.used_blocks.forget_unused_since(then) >
+         0;
+}
+
 }  // namespace telltale::answers

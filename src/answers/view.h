@@ -3,6 +3,7 @@
 // Const, and safe to ask by several threads at a time.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,10 @@ struct View {
   std::vector<std::string> source_folders;  // whose files may be shown
   std::shared_ptr<ViewKept> kept;
 };
+
+// Gives up what is soon made again and nobody has asked for since then: what stands in memory, which takes as much as a
+// third of a trace. Returns whether there was any.
+bool forget_unused_since(const View& view, std::chrono::steady_clock::time_point then);
 
 // Reads the trace and makes what all questions but those about the diagnosis need.
 Result<std::shared_ptr<const View>> open_view(Source source, std::vector<std::string> source_folders = {});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "analysis/testing/trace_sketch.h"
@@ -45,6 +46,17 @@ TEST(ViewMemory, is_about_the_peak_of_the_fullest_device) {
   EXPECT_TRUE(page["at"]["reserved_bytes"].is_null());
   EXPECT_EQ(page["at"]["operators"][0]["name"], "aten::empty");
   EXPECT_EQ(page["at"]["operators"][0]["blocks"], 2);
+}
+
+TEST(ViewMemory, is_the_same_again_once_it_was_given_up) {
+  const std::shared_ptr<const View> view = view_of(memory_trace());
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  EXPECT_FALSE(forget_unused_since(*view, soon)) << "nobody has asked";
+  const json page = asked(*view, {});
+  EXPECT_FALSE(forget_unused_since(*view, soon - std::chrono::hours(2)));
+  EXPECT_TRUE(forget_unused_since(*view, soon));
+  EXPECT_FALSE(forget_unused_since(*view, soon));
+  EXPECT_EQ(asked(*view, {}), page);
 }
 
 TEST(ViewMemory, stacks_categories_that_add_up_to_what_is_allocated) {

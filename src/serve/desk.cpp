@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "serve/background.h"
 #include "serve/page_files.h"
 #include "serve/parameters.h"
 #include "serve/routes.h"
@@ -40,7 +41,14 @@ nlohmann::json or_null(const std::optional<T>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
+// An answer that took so long has worked something out, with memory that it no longer needs.
+constexpr std::chrono::milliseconds kLongAnswer{50};
+
 Reply answered(const Route& route, const answers::View& view, const std::string& query) {
+  const auto began = Desk::Clock::now();
+  const std::shared_ptr<void> ended(nullptr, [began](void*) {
+    if (Desk::Clock::now() - began > kLongAnswer) give_back_memory();
+  });
   try {
     Parameters parameters(query);
     auto reply = route.answer(view, parameters);

@@ -20,6 +20,8 @@ constexpr std::chrono::seconds kPatience{10};
 // Of the time, a third at most is spent with reading again.
 constexpr int kRestFactor = 2;
 constexpr std::chrono::seconds kShortestRest{1};
+// After so long, somebody who looks at another view waits a moment when coming back.
+constexpr std::chrono::seconds kUnused{30};
 
 // A file of which we have seen the end will not grow.
 bool has_end(const Trace& trace) {
@@ -140,6 +142,12 @@ void OpenedTrace::work(Opening opening) {
   diagnose(**opened);
   opened->reset();
   if (opening.is_followed) follow(opening, mark);
+  give_up_unused();
+}
+
+void OpenedTrace::give_up_unused() {
+  while (wait(kUnused / 4))
+    if (answers::forget_unused_since(*view(), Clock::now() - kUnused)) give_back_memory();
 }
 
 void OpenedTrace::follow(const Opening& opening, std::optional<FileMark> seen) {

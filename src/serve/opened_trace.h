@@ -61,6 +61,7 @@ class OpenedTrace {
   void show(std::shared_ptr<const answers::View> view);
   void diagnose(const answers::View& view);
   void follow(const Opening& opening, std::optional<FileMark> seen);
+  void give_up_unused();  // until the end
   void progress(std::string_view doing, std::optional<double> share);
   void set_error(Error error);
   void set_recording(bool is_recording);
