@@ -17,6 +17,14 @@ void give_way() {
   setpriority(PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + kNicer);
 }
 
+void keep_little_of_what_is_freed() {
+#ifdef __GLIBC__
+  // Below that, to ask the system for it again would take longer than it is worth.
+  constexpr int kKept = 4 << 20;
+  mallopt(M_TRIM_THRESHOLD, kKept);
+#endif
+}
+
 void give_back_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);

@@ -137,6 +137,7 @@ void OpenedTrace::work(Opening opening) {
   if (!opened) return set_error(std::move(opened).error());
   show(*opened);
   // Reading leaves more behind than the trace takes. All from here on happens while somebody looks.
+  keep_little_of_what_is_freed();
   give_back_memory();
   give_way();
   diagnose(**opened);
