@@ -9,10 +9,13 @@ import { pictureExports } from "../picture";
 import type { Roofline, TraceShape } from "../protocol";
 import { adviceFor } from "../recorded";
 import { place } from "../state";
+import { nameParts } from "../table/name_parts";
 import { showOnTimeline } from "../to_timeline";
 import type { Page, Shown, View } from "../view";
 import { isHollow } from "./log_scales";
 import { type Kernel, RooflinePlot } from "./roofline_plot";
+
+const KEPT_END = 14; // letters of a name that is too long
 
 function show(room: HTMLElement, firstPage: Page): Shown {
   let page = firstPage;
@@ -36,7 +39,7 @@ function show(room: HTMLElement, firstPage: Page): Shown {
         "th",
         { scope: "row", title: kernel.full_name },
         element("span", { class: "key", style: colorStyle(kernel.color) }),
-        element("button", { class: "link", on: { click: () => follow(kernel), focus: () => mark(at), blur: () => mark(null) } }, kernel.name),
+        element("button", { class: "link name", on: { click: () => follow(kernel), focus: () => mark(at), blur: () => mark(null) } }, ...nameParts(kernel.name, KEPT_END)),
       ),
       element("td", { class: "n" }, formatTime(kernel.device_ns)),
       element("td", { class: "n" }, kernel.roofline_percent === null ? "" : formatPercent(kernel.roofline_percent)),

@@ -4,6 +4,7 @@ import { element, replace } from "../element";
 import type { Column, Table } from "../protocol";
 import { type Sorting, barColumn, cellText, columnWidth, shownColumns } from "./cells";
 import { PAGE_ROWS, pagesOf } from "./row_window";
+import { nameParts } from "./name_parts";
 import { VirtualRows } from "./virtual_rows";
 
 export type Row = Table["rows"][number];
@@ -128,6 +129,5 @@ export class TableRows {
 /** A name that is too long for its column loses its middle. */
 function nameCell(text: string, key: HTMLElement, link: HTMLElement | null): HTMLElement {
   if (link !== null) return element("th", { scope: "row", title: text }, key, link);
-  const cut = text.length > 2 * KEPT_END ? text.length - KEPT_END : text.length;
-  return element("th", { scope: "row", title: text }, element("span", { class: "name" }, key, element("span", { class: "start" }, text.slice(0, cut)), cut < text.length && element("span", { class: "end" }, text.slice(cut))));
+  return element("th", { scope: "row", title: text }, element("span", { class: "name" }, key, ...nameParts(text, KEPT_END)));
 }
