@@ -8,8 +8,8 @@ namespace telltale::serve {
 // what they do ends on a busy machine, too. There is no way back. Where the system does not let us, nothing changes.
 void give_way();
 
-// From now on, what is freed at the end of a thread's heap goes back to the system at once. Otherwise each of these heaps
-// keeps twice as much as the largest block that was ever freed, up to 64 MiB, out of reach of give_back_memory().
+// From now on, what is freed at the end of a thread's heap goes back to the system at once. Otherwise each of these
+// heaps keeps twice as much as the largest block that was ever freed, up to 64 MiB, out of reach of give_back_memory().
 void keep_little_of_what_is_freed();
 
 // What was freed goes back to the system; by itself, the allocator keeps most of it. Safe at any time, by any thread.

@@ -41,6 +41,10 @@ nlohmann::json or_null(const std::optional<T>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
+// So long a page that asks for news of the reading waits for them. To paint how far it is more often would take
+// processors from the reading.
+constexpr std::chrono::milliseconds kNews{200};
+
 // An answer that took so long has worked something out, with memory that it no longer needs.
 constexpr std::chrono::milliseconds kLongAnswer{50};
 
@@ -69,8 +73,18 @@ Handling Desk::receive(const RequestHead& head) {
     if (head.path() != file.path) continue;
     return {.reply = Reply{.type = file.type, .body = std::string(file.content)}};
   }
-  if (head.path() == "/api/state") return {.reply = state()};
+  if (head.path() == "/api/state") return opening(head);
   return question(head);
+}
+
+Handling Desk::opening(const RequestHead& head) {
+  const Stage stage = trace_.state().stage;
+  const bool waits = head.query() == "until=read" && stage != Stage::kReady && stage != Stage::kFailed;
+  if (!waits) return {.reply = state()};
+  return {.later = [this] {
+    trace_.wait_until_read(kNews);
+    return state();
+  }};
 }
 
 Handling Desk::question(const RequestHead& head) {

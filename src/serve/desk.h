@@ -34,6 +34,7 @@ class Desk {
 
  private:
   Reply state();
+  Handling opening(const RequestHead& head);
   Handling question(const RequestHead& head);
   void note_visit();
 

@@ -42,12 +42,19 @@ OpenedTrace::~OpenedTrace() {
     stop_ = true;
   }
   stopped_.notify_all();
+  read_.notify_all();
   thread_.join();
 }
 
 OpeningState OpenedTrace::state() const {
   const std::lock_guard lock(mutex_);
   return state_;
+}
+
+void OpenedTrace::wait_until_read(Clock::duration longest) const {
+  std::unique_lock lock(mutex_);
+  read_.wait_for(lock, longest,
+                 [this] { return state_.stage == Stage::kReady || state_.stage == Stage::kFailed || stop_; });
 }
 
 std::shared_ptr<const answers::View> OpenedTrace::view() const {
@@ -73,6 +80,7 @@ void OpenedTrace::set_error(Error error) {
   state_.doing.clear();
   state_.share.reset();
   state_.error = std::move(error);
+  read_.notify_all();
 }
 
 void OpenedTrace::set_recording(bool is_recording) {
@@ -89,6 +97,7 @@ void OpenedTrace::show(std::shared_ptr<const answers::View> view) {
   state_.has_diagnosis = false;
   state_.error.reset();
   state_.generation += 1;
+  read_.notify_all();
   if (has_end(*view_->trace)) state_.is_recording = false;
 }
 
@@ -137,10 +146,10 @@ void OpenedTrace::work(Opening opening) {
   if (!opened) return set_error(std::move(opened).error());
   show(*opened);
   // Reading leaves more behind than the trace takes. All from here on happens while somebody looks.
-  keep_little_of_what_is_freed();
   give_back_memory();
   give_way();
   diagnose(**opened);
+  keep_little_of_what_is_freed();  // not before: the diagnosis would ask the system for the same memory again and again
   opened->reset();
   if (opening.is_followed) follow(opening, mark);
   give_up_unused();

@@ -50,6 +50,8 @@ class OpenedTrace {
   OpenedTrace& operator=(const OpenedTrace&) = delete;
 
   OpeningState state() const;
+  // Waits so long at most; less when the trace has been read or cannot be.
+  void wait_until_read(std::chrono::steady_clock::duration longest) const;
   std::shared_ptr<const answers::View> view() const;  // null until there is one
   const std::string& path() const { return path_; }
 
@@ -70,6 +72,7 @@ class OpenedTrace {
   const std::string path_;
   mutable std::mutex mutex_;
   std::condition_variable stopped_;
+  mutable std::condition_variable read_;  // or failed
   OpeningState state_;
   std::shared_ptr<const answers::View> view_;
   std::atomic<bool> stop_ = false;

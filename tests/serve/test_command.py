@@ -89,7 +89,11 @@ class Serving(Case):
             reply = server.ask("/api/info", cookie=cookie)
             self.assertEqual((reply.status, reply.field("retry-after")), (503, "1"))
             self.assertEqual(reply.json(), {"error": "the trace is still being read; ask again in a moment"})
+            # Who asks for news gets it as it comes, and meanwhile a sign of life.
+            self.assertEqual(server.ask("/api/state?until=read", cookie=cookie).json()["stage"], "reading")
             trace.write_text('{"traceEvents": []}')
+            while (stage := server.ask("/api/state?until=read", cookie=cookie).json()["stage"]) != "ready":
+                self.assertIn(stage, ("reading", "indexing"))
             state = server.wait_until(cookie, lambda state: state["has_diagnosis"])
             self.assertEqual((state["stage"], state["doing"], state["generation"], state["is_followed"]), ("ready", "", 1, False))
             self.assertEqual(server.ask("/api/info", cookie=cookie).status, 200)

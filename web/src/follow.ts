@@ -1,11 +1,10 @@
 /**
- * Asks the server how it is: often while it reads the trace, every second while a file is followed, and now and then
+ * Asks the server how it is: for news while it reads the trace, every second while a file is followed, and now and then
  * otherwise, to notice that it has ended. Nothing is asked while nobody looks at the page.
  */
 import { Refusal, ServerGone, askNow, sentenceOf } from "./api";
 import type { State } from "./protocol";
 
-const WHILE_READING_MS = 50;
 const WHILE_LOADING_MS = 150;
 const WHILE_FOLLOWED_MS = 1000;
 const OTHERWISE_MS = 4000;
@@ -21,10 +20,11 @@ export function watchServer(watcher: Watcher): void {
   const look = async (): Promise<void> => {
     let wait = OTHERWISE_MS;
     try {
-      const state = await askNow<State>("api/state");
+      const state = await askNow<State>("api/state?until=read");
       watcher.state(state);
       if (state.is_followed) wait = WHILE_FOLLOWED_MS;
-      if (state.doing !== "" && state.stage !== "failed") wait = state.stage === "ready" ? WHILE_LOADING_MS : WHILE_READING_MS;
+      if (state.stage === "reading" || state.stage === "indexing") wait = 0; // the server answers when there is news
+      else if (state.doing !== "" && state.stage !== "failed") wait = WHILE_LOADING_MS;
     } catch (error) {
       if (error instanceof ServerGone) watcher.gone();
       else if (error instanceof Refusal) watcher.refused(error.message);

@@ -10,7 +10,10 @@ export type Nanoseconds = number;
 export type EventId = number;
 export type TrackId = number;
 
-/** api/state: answered at once, also while the trace is being read. */
+/**
+ * api/state[?until=read]: answered at once, also while the trace is being read; with `until=read` when it has been read
+ * or cannot be, or after a fifth of a second.
+ */
 export interface State {
   stage: "reading" | "indexing" | "ready" | "failed"; // ready: all but the diagnosis can be asked for
   doing: string; // "Reading", "Indexing", "Analyzing"; empty when there is nothing to wait for
