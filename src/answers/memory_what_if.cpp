@@ -76,19 +76,23 @@ Result<Without> without_rules(const Trace& trace, const MemoryWhatIfRequest& req
   std::vector<MemoryEdit> edits;
   for (const std::string& rule : request.without) {
     if (std::ranges::find(without.findings, rule, &WithoutFinding::rule) != without.findings.end()) continue;
-    const auto finding = std::ranges::find(report.findings, rule, &Finding::rule);
-    if (finding == report.findings.end())
+    bool is_found = false;
+    for (const Finding& finding : report.findings) {
+      if (finding.rule != rule) continue;
+      is_found = true;
+      if (finding.memory_edit == nullptr || finding.memory_edit->is_empty())
+        return failure(fmt::format("{} does not say which memory its fix would free: it needs operators and lines, or "
+                                   "the allocator's log",
+                                   rule),
+                       path);
+      edits.push_back(*finding.memory_edit);
+      without.findings.push_back({rule, finding.title, finding.fix.id});
+    }
+    if (!is_found)
       return failure(fmt::format("{} found nothing here, so there is nothing to fix: telltale memory lists what was "
                                  "found",
                                  rule),
                      path);
-    if (finding->memory_edit == nullptr || finding->memory_edit->is_empty())
-      return failure(fmt::format("{} does not say which memory its fix would free: it needs operators and lines, or "
-                                 "the allocator's log",
-                                 rule),
-                     path);
-    edits.push_back(*finding->memory_edit);
-    without.findings.push_back({rule, finding->title, finding->fix.id});
   }
   without.edit = joined(edits);
   return without;

@@ -89,6 +89,7 @@ MemoryEdit joined(std::span<const MemoryEdit> edits) {
     all.blocks.insert(all.blocks.end(), edit.blocks.begin(), edit.blocks.end());
     if (!edit.settings.empty()) all.settings += (all.settings.empty() ? "" : ",") + edit.settings;
     all.keeps_cache = all.keeps_cache || edit.keeps_cache;
+    if (edit.stream) all.stream = edit.stream;
   }
   std::vector<BlockEdit> united;
   for (auto& [key, block] : by_block(all)) united.push_back(std::move(block));

@@ -1,5 +1,5 @@
-// What a fix does to the memory of a device: which of its blocks are smaller, away for some time, or there earlier, and
-// what changes in the allocator's settings. And what the peak would be then.
+// What a fix does to the memory of a device: which of its blocks are smaller, away for some time, or there earlier, on
+// which stream they are asked for, and what changes in the allocator's settings. And what the peak would be then.
 //
 // Blocks are named by where and when they were made, so that an edit holds for the allocator's log and for memory
 // events alike. Pure and thread-safe; O(n log n) in blocks.
@@ -33,8 +33,9 @@ struct BlockEdit {
 
 struct MemoryEdit {
   std::vector<BlockEdit> blocks;
-  std::string settings;      // of the allocator, that change; as in PYTORCH_CUDA_ALLOC_CONF
-  bool keeps_cache = false;  // the program no longer calls empty_cache()
+  std::string settings;                 // of the allocator, that change; as in PYTORCH_CUDA_ALLOC_CONF
+  bool keeps_cache = false;             // the program no longer calls empty_cache()
+  std::optional<std::uint64_t> stream;  // on which all is asked for
 
   void scale(const UsedBlock& block, double factor) {
     blocks.push_back({block.address, block.allocated, factor, {}, {}});
@@ -44,7 +45,7 @@ struct MemoryEdit {
   void make_earlier(const UsedBlock& block, Nanoseconds time) {
     blocks.push_back({block.address, block.allocated, 1, {}, time});
   }
-  bool is_empty() const { return blocks.empty() && settings.empty() && !keeps_cache; }
+  bool is_empty() const { return blocks.empty() && settings.empty() && !keeps_cache && !stream; }
 };
 
 // All of them together: factors of one block multiply, it is away when any of them says so, and made when the first one

@@ -121,6 +121,7 @@ class Question {
     options.scale = scale;
     options.absences = edit_.absences;
     options.early = edit_.early;
+    options.stream = changes_.edit.stream;
     options.empties_cache = !changes_.edit.keeps_cache;
     SimulatedRun result = simulate(requests_, options);
     run_starts_as_recorded_ = run_starts_as_recorded_ && result.starts_as_recorded;

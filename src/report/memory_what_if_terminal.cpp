@@ -31,7 +31,9 @@ std::string changes_of(const MemoryWhatIf& answer) {
   if (answer.batch_factor) parts.push_back(batch_words(*answer.batch_factor));
   if (answer.has_other_settings) parts.push_back(answer.settings.empty() ? "PyTorch's own settings" : answer.settings);
   std::vector<std::string> rules;
-  for (const WithoutFinding& finding : answer.without) rules.push_back(finding.rule);
+  for (const WithoutFinding& finding : answer.without)
+    if (rules.empty() || rules.back() != finding.rule)
+      rules.push_back(finding.rule);  // which may have found two things
   std::string text = parts.empty() ? "" : "With " + listed(parts);
   if (!rules.empty()) text += (text.empty() ? "Without " : ", without ") + listed(rules);
   return text.empty() ? "With this much memory" : text;

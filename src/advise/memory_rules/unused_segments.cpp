@@ -19,16 +19,20 @@ namespace {
 
 constexpr double kLeastShareOfReserved = 0.05;
 
-std::int64_t peak_reserved(const AllocatorRequests& requests, const SimulatedEdit& edit = {}) {
+std::int64_t peak_reserved(const Trace& trace, const AllocatorRequests& requests, const MemoryEdit& edit = {}) {
   SimulationOptions options{.settings = requests.start.settings()};
   options.makes_room_as_recorded = true;  // where the device was full, the cache cost nothing
-  options.early = edit.early;
+  const SimulatedEdit simulated = simulated_edit(trace, requests, edit);
+  options.early = simulated.early;
+  options.stream = edit.stream;
   return simulate(requests, options).peak.reserved;
 }
 
-AllocatorRequests on_one_stream(AllocatorRequests requests, std::uint64_t stream) {
-  for (AllocatorRequest& request : requests.list) request.stream = stream;
-  return requests;
+// All on the stream that asks when most is reserved.
+MemoryEdit on_one_stream(const Trace& trace, const DeviceCauses& device) {
+  MemoryEdit edit;
+  edit.stream = trace.allocator_events[device.fragmentation->entry].stream;
+  return edit;
 }
 
 // The line for which most was reserved on other streams.
@@ -125,25 +129,23 @@ std::vector<Finding> find(const Facts& facts, const DeviceCauses& device, std::s
   if (!is_much(lost.stream_bytes) && !is_much(lost.hard_bytes)) return {};
   const AllocatorRequests requests = allocator_requests(facts.trace, device.peak.device);
   if (!check_simulation(facts.trace, requests).holds()) return {};
-  const std::int64_t now = peak_reserved(requests);
+  const std::int64_t now = peak_reserved(facts.trace, requests);
   std::vector<Finding> findings;
   if (is_much(lost.stream_bytes)) {
-    const std::uint64_t stream = facts.trace.allocator_events[lost.entry].stream;
-    const std::int64_t left = peak_reserved(on_one_stream(requests, stream));
+    const std::int64_t left = peak_reserved(facts.trace, requests, on_one_stream(facts.trace, device));
     if (is_much(now - left)) findings.push_back(other_streams(facts, device, now, left));
   }
   if (is_much(lost.hard_bytes)) {
-    const std::int64_t left =
-        peak_reserved(requests, simulated_edit(facts.trace, requests, made_first(facts.trace, device, blocks)));
+    const std::int64_t left = peak_reserved(facts.trace, requests, made_first(facts.trace, device, blocks));
     if (is_much(now - left)) findings.push_back(blocks_between(device, now, left));
   }
   return findings;
 }
 
-// Nothing for other streams: an edit is about blocks, and not about where they were asked for.
 MemoryEdit edit(const Facts& facts, const DeviceCauses& device, const Finding& finding,
                 std::span<const UsedBlock> blocks) {
-  return finding.fix.id == "allocate_first" ? made_first(facts.trace, device, blocks) : MemoryEdit{};
+  return finding.fix.id == "allocate_first" ? made_first(facts.trace, device, blocks)
+                                            : on_one_stream(facts.trace, device);
 }
 
 }  // namespace

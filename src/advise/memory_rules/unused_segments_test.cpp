@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "advise/memory_report.h"
 #include "advise/testing/memory_sketch.h"
 #include "analysis/testing/trace_sketch.h"
+#include "memory/memory_what_if.h"
 
 namespace telltale {
 namespace {
@@ -48,11 +51,20 @@ TEST(UnusedSegmentsRule, names_the_line_that_makes_buffers_on_other_streams) {
     log.log(AllocatorAction::kAllocate, stream * kFar, 100, stream, line);
     if (stream < 3) log.free(stream * kFar, 100, stream);
   }
-  const std::vector<Finding> findings = found(log.sketch.build());
+  const Trace trace = log.sketch.build();
+  const std::vector<Finding> findings = found(trace);
   ASSERT_EQ(findings.size(), 1);
   EXPECT_EQ(findings[0].fix.id, "one_stream");
   EXPECT_EQ(findings[0].saving_bytes, 200 * kMebi);
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 4, "buffers"}));
+
+  const MemoryReport report = memory_report(trace, {}, true);
+  const auto finding = std::ranges::find(report.findings, "unused_segments", &Finding::rule);
+  ASSERT_TRUE(finding != report.findings.end() && finding->memory_edit);
+  const MemoryWhatIf without = memory_what_if(trace, 0, {.edit = *finding->memory_edit});
+  EXPECT_EQ(without.before.peak_reserved, 300 * kMebi);
+  EXPECT_EQ(without.low.peak_reserved, 100 * kMebi);
+  EXPECT_EQ(without.high.peak_reserved, 100 * kMebi);
 }
 
 // 11 MiB stay in what 30 MiB left, so that the next 30 need a segment of their own: 60. Made first, they have one

@@ -91,6 +91,7 @@ class Run {
 
   bool allocate(std::uint32_t block, std::int64_t wanted, std::uint64_t stream, StringId pool, std::size_t entry) {
     if (wanted == 0) return true;  // scaled away
+    stream = options_.stream.value_or(stream);
     if (!made_.empty()) made_[block] = {.bytes = wanted, .stream = stream, .pool = pool, .is_there = true};
     held_[block] = allocator_.allocate(wanted, stream, pool);
     if (held_[block]) return true;

@@ -36,6 +36,7 @@ struct SimulationOptions {
   std::span<const double> scale = {};  // by block: how many times the bytes that were recorded; empty: as recorded
   std::span<const BlockAbsence> absences = {};  // by `from`
   std::span<const EarlyBlock> early = {};       // by `entry`
+  std::optional<std::uint64_t> stream = {};     // that all requests are for; else as recorded
   bool empties_cache = true;                    // where the program does
   bool makes_room_as_recorded = false;          // where the recorded allocator did, and not where the limits say
   bool keeps_curve = false;
