@@ -179,7 +179,8 @@ class MemoryCategory(Struct):
     name: str
     """``parameters``, ``gradients``, ``optimizer_state``, ``activations`` (kept for backward), ``temporaries``,
     ``inputs``, ``communication``, ``workspace``, ``kv_cache``, ``cuda_graphs`` (their pools), ``outside_pytorch``,
-    ``before`` (made before the recording, and nothing tells what it is) or ``other``."""
+    ``before`` (made before the recording, and nothing tells what it is), ``left_behind`` (by a leak, in earlier steps)
+    or ``other``."""
     bytes: int
     """How much."""
     noted_bytes: int

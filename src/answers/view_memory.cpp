@@ -13,6 +13,7 @@
 #include "answers/memory_category.h"
 #include "answers/view_kept.h"
 #include "base/amounts.h"
+#include "memory/leaked_blocks.h"
 #include "report/compact_json.h"
 #include "report/memory_words.h"
 #include "report/text_width.h"
@@ -267,8 +268,11 @@ Result<ViewMemoryAnswer> view_memory(const View& view, const ViewMemoryRequest& 
   const DeviceMemory& device = *answer.device;
   const auto phases =
       view.kept->phases.get(0, [&] { return phase_by_event(*view.trace, host_work_by_event(*view.trace)); });
-  answer.blocks =
-      view.kept->used_blocks.get(device.device, [&] { return used_blocks(*view.trace, device.device, *phases); });
+  answer.blocks = view.kept->used_blocks.get(device.device, [&] {
+    std::vector<UsedBlock> blocks = used_blocks(*view.trace, device.device, *phases);
+    mark_left_behind(*view.trace, device, blocks);
+    return blocks;
+  });
   answer.levels = thinned(request.start ? levels_in(device, *request.start, *request.end) : device.levels,
                           static_cast<std::size_t>(request.points));
   answer.uses = uses_at(answer.levels, *answer.blocks);

@@ -1,7 +1,10 @@
 #include "memory/leaked_blocks.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "memory/inferred_steps.h"
 #include "memory/memory_peak.h"
 
 namespace telltale {
@@ -27,8 +30,18 @@ std::optional<Nanoseconds> LeakedBlocks::since(const UsedBlock& block) const {
 void LeakedBlocks::mark(std::span<UsedBlock> blocks, Nanoseconds time) const {
   for (UsedBlock& block : blocks) {
     const std::optional<Nanoseconds> left = since(block);
-    block.is_left_behind = left && *left < time;
+    block.left_behind = left.value_or(UsedBlock::kNever);
+    block.is_left_behind = block.left_behind < time;
   }
+}
+
+void mark_left_behind(const Trace& trace, const DeviceMemory& device, std::span<UsedBlock> blocks) {
+  StepTiming steps = step_timing(trace);
+  if (steps.source == StepSource::kWhole)
+    if (std::optional<StepTiming> inferred = inferred_steps(trace, device.device)) steps = std::move(*inferred);
+  const auto leaks = memory_leaks(trace, device.device, blocks, steps, device.peak.allocated);
+  const std::vector<Nanoseconds> ends = step_ends_for_leaks(trace, steps);
+  LeakedBlocks(trace, device.device, leaks, ends).mark(blocks, device.peak.time);
 }
 
 }  // namespace telltale

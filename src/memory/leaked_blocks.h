@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analysis/memory_map.h"
 #include "memory/memory_leaks.h"
 #include "memory/memory_uses.h"
 
@@ -24,7 +25,7 @@ class LeakedBlocks {
 
   // When the step ended that left the block behind; nothing where none did.
   std::optional<Nanoseconds> since(const UsedBlock& block) const;
-  // Sets UsedBlock::is_left_behind of what steps before that time left.
+  // Sets UsedBlock::left_behind, and is_left_behind of what steps before that time left.
   void mark(std::span<UsedBlock> blocks, Nanoseconds time) const;
 
  private:
@@ -32,5 +33,8 @@ class LeakedBlocks {
   std::span<const Nanoseconds> step_ends_;
   std::set<std::tuple<std::string, int>> lines_;
 };
+
+// The same of all that grows over the steps of the trace or, where it has none, over those that its log tells.
+void mark_left_behind(const Trace& trace, const DeviceMemory& device, std::span<UsedBlock> blocks);
 
 }  // namespace telltale

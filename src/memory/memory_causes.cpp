@@ -24,17 +24,18 @@ MemoryCauses memory_causes(const Trace& trace, const StepTiming& timing, const s
     std::vector<UsedBlock> blocks = used_blocks(trace, device.device, phases);
     DeviceCauses found;
     found.has_history = trace.memory.size() > 0;
-    found.peak = memory_peak(trace, device, blocks);
     std::optional<StepTiming> inferred;
     if (timing.source == StepSource::kWhole) inferred = inferred_steps(trace, device.device);
     if (inferred) causes.inferred_steps = std::max(causes.inferred_steps, inferred->steps.size());
     const StepTiming& steps = inferred ? *inferred : timing;
-    found.timeline = memory_timeline(trace, device, blocks, steps);
     std::ranges::move(memory_leaks(trace, device.device, blocks, steps, device.peak.allocated),
                       std::back_inserter(causes.leaks));
     found.step_ends = step_ends_for_leaks(trace, steps);
-    LeakedBlocks(trace, device.device, causes.leaks, found.step_ends).mark(blocks, found.peak.time);
+    LeakedBlocks(trace, device.device, causes.leaks, found.step_ends).mark(blocks, device.peak.time);
+    found.peak = memory_peak(trace, device, blocks);
+    found.timeline = memory_timeline(trace, device, blocks, steps);
     std::erase_if(blocks, [&](const UsedBlock& block) { return !block.lives_at(found.peak.time); });
+    for (UsedBlock& block : blocks) block.use = block.use_at(found.peak.time);
     std::ranges::stable_sort(blocks, std::ranges::greater{}, &UsedBlock::bytes);
     found.at_peak = std::move(blocks);
     if (std::ranges::find(logged, device.device) != logged.end())

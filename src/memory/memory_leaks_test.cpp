@@ -49,6 +49,21 @@ TEST(MemoryLeaks, what_every_step_leaves_behind_grows_by_it) {
   EXPECT_EQ(causes.leaks[0].made_by, "aten::mm");
 }
 
+// Of the block of a step, the category is its own until that step ends. The eleventh is made behind the last step.
+TEST(MemoryLeaks, what_they_left_is_told_apart_at_the_peak_and_over_time) {
+  const MemoryCauses causes = causes_of([](int) { return 100; });
+  const DeviceCauses& host = causes.devices.at(0);
+  EXPECT_EQ(host.peak.allocated, 11 * kBytes);
+  const auto left = std::ranges::find(host.peak.uses, MemoryUse::kLeftBehind, &UseBytes::use);
+  ASSERT_NE(left, host.peak.uses.end());
+  EXPECT_EQ(left->bytes, 10 * kBytes);
+  EXPECT_EQ(left->blocks, 10);
+  for (const UsesAt& at : host.timeline.uses) {
+    const std::int64_t steps_before = std::max<std::int64_t>(0, (at.time - 1) / 1000);
+    EXPECT_EQ(at.bytes[static_cast<std::size_t>(MemoryUse::kLeftBehind)], steps_before * kBytes) << at.time;
+  }
+}
+
 TEST(MemoryLeaks, what_every_other_step_leaves_behind_grows_by_half) {
   const MemoryCauses causes = causes_of([](int step) { return (step + 2) / 2; });
   ASSERT_EQ(causes.leaks.size(), 1);

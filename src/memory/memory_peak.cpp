@@ -197,7 +197,9 @@ MemoryPeak memory_at(const Trace& trace, const DeviceMemory& device, std::span<c
   const UsedBlock* last = nullptr;  // made at the peak
   for (const UsedBlock& block : blocks) {
     if (!block.lives_at(peak.time)) continue;
-    tally.add(block);
+    UsedBlock then = block;
+    then.use = block.use_at(peak.time);
+    tally.add(then);
     if (block.allocated == peak.time) last = &block;
   }
   tally.finish();

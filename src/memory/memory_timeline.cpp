@@ -28,7 +28,12 @@ std::vector<Change> changes_of(std::span<const UsedBlock> blocks) {
   std::vector<Change> changes;
   for (const UsedBlock& block : blocks) {
     changes.push_back({block.allocated, block.bytes, block.use});
-    if (block.freed != UsedBlock::kNever) changes.push_back({block.freed, -block.bytes, block.use});
+    if (block.left_behind < block.freed) {
+      // As use_at() has it: when the step ends, the block is still its own.
+      changes.push_back({block.left_behind + 1, -block.bytes, block.use});
+      changes.push_back({block.left_behind + 1, block.bytes, MemoryUse::kLeftBehind});
+    }
+    if (block.freed != UsedBlock::kNever) changes.push_back({block.freed, -block.bytes, block.use_at(block.freed)});
   }
   std::ranges::stable_sort(changes, {}, &Change::time);
   return changes;

@@ -360,6 +360,7 @@ constexpr std::array<UseNames, kMemoryUseCount> kNames = {
      {"cuda_graphs", "pools of CUDA graphs", "CUDA graphs"},
      {"outside_pytorch", "outside PyTorch", "outside PyTorch"},
      {"before", "from before the recording", "from before"},
+     {"left_behind", "left behind by earlier steps", "left behind"},
      {"other", "other", "other"}}};
 
 }  // namespace

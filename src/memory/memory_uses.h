@@ -35,9 +35,10 @@ enum class MemoryUse : std::uint8_t {
   kCudaGraphs,  // pools of
   kOutside,     // of PyTorch: what the device counts beyond what the allocator holds
   kBefore,      // made before the recording, and nothing tells what it is
+  kLeftBehind,  // by a leak, in an earlier step: see LeakedBlocks
   kOther,
 };
-inline constexpr std::size_t kMemoryUseCount = 13;
+inline constexpr std::size_t kMemoryUseCount = 14;
 std::string_view name_of(MemoryUse use);          // "optimizer_state"
 std::string_view words_for(MemoryUse use);        // "activations kept for backward"
 std::string_view short_words_for(MemoryUse use);  // "activations"
@@ -53,10 +54,12 @@ struct UsedBlock {
   StringId call_stack = kEmptyString;  // of the allocation, where the allocator's log has it
   StringId name = kEmptyString;        // as the program calls the tensor, where it noted it
   MemoryUse use = MemoryUse::kOther;
-  bool is_noted = false;        // the program itself says what it is
-  bool is_left_behind = false;  // by a leak, in a step before the peak: see LeakedBlocks
+  bool is_noted = false;             // the program itself says what it is
+  bool is_left_behind = false;       // by a leak, in a step before the peak: see LeakedBlocks
+  Nanoseconds left_behind = kNever;  // when the step ended that left it
 
   bool lives_at(Nanoseconds time) const { return allocated <= time && time < freed; }
+  MemoryUse use_at(Nanoseconds time) const { return time > left_behind ? MemoryUse::kLeftBehind : use; }
 };
 
 // Of one device, by when they were made; `phases` are by event.

@@ -32,7 +32,7 @@ std::vector<MappedSegment> segment_map(const Trace& trace, DeviceId device, Nano
         part.call_stack = block->second.call_stack;
         const auto used = block_at.find(block->first);
         if (used != block_at.end()) part.block = used->second;
-        part.use = part.block ? blocks[*part.block].use : MemoryUse::kOther;
+        part.use = part.block ? blocks[*part.block].use_at(time) : MemoryUse::kOther;
         found.used += part.bytes;
       }
       found.blocks.push_back(part);

@@ -17,10 +17,12 @@ namespace telltale {
 template <typename Fields>
 void describe(Fields& fields, const UseBytes& row) {
   fields.object("MemoryCategory", "What stands in memory for one purpose");
-  fields.member("name", row.use,
-                "`parameters`, `gradients`, `optimizer_state`, `activations` (kept for backward), `temporaries`, "
-                "`inputs`, `communication`, `workspace`, `kv_cache`, `cuda_graphs` (their pools), `outside_pytorch`, "
-                "`before` (made before the recording, and nothing tells what it is) or `other`");
+  fields.member(
+      "name", row.use,
+      "`parameters`, `gradients`, `optimizer_state`, `activations` (kept for backward), `temporaries`, "
+      "`inputs`, `communication`, `workspace`, `kv_cache`, `cuda_graphs` (their pools), `outside_pytorch`, "
+      "`before` (made before the recording, and nothing tells what it is), `left_behind` (by a leak, in earlier "
+      "steps) or `other`");
   fields.member("bytes", row.bytes, "how much");
   fields.member("noted_bytes", row.noted_bytes,
                 "of which the program itself said what they are; the rest follows from when and where it was made and "

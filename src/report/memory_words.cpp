@@ -86,6 +86,8 @@ Color color_of(MemoryUse use) {
       return color_of(HostWork::kCopies);
     case MemoryUse::kBefore:
       return color_of(WorkClass::kOther);
+    case MemoryUse::kLeftBehind:
+      return color_of(HostWork::kWaiting);
     case MemoryUse::kOther:
       break;
   }
@@ -93,10 +95,11 @@ Color color_of(MemoryUse use) {
 }
 
 std::span<const MemoryUse> stacked_uses() {
-  static constexpr MemoryUse kOrder[] = {MemoryUse::kBefore,     MemoryUse::kParameters,    MemoryUse::kOptimizerState,
-                                         MemoryUse::kGradients,  MemoryUse::kCommunication, MemoryUse::kWorkspace,
-                                         MemoryUse::kCudaGraphs, MemoryUse::kKvCache,       MemoryUse::kInputs,
-                                         MemoryUse::kOther,      MemoryUse::kActivations,   MemoryUse::kTemporaries};
+  static constexpr MemoryUse kOrder[] = {MemoryUse::kBefore,         MemoryUse::kLeftBehind, MemoryUse::kParameters,
+                                         MemoryUse::kOptimizerState, MemoryUse::kGradients,  MemoryUse::kCommunication,
+                                         MemoryUse::kWorkspace,      MemoryUse::kCudaGraphs, MemoryUse::kKvCache,
+                                         MemoryUse::kInputs,         MemoryUse::kOther,      MemoryUse::kActivations,
+                                         MemoryUse::kTemporaries};
   return kOrder;
 }
 

@@ -15,7 +15,8 @@ WORDS = {
     "parameters": "parameters", "gradients": "gradients", "optimizer_state": "optimizer state",
     "activations": "activations kept for backward", "temporaries": "temporaries", "inputs": "inputs",
     "communication": "communication buffers", "workspace": "workspace of libraries", "kv_cache": "KV cache",
-    "cuda_graphs": "pools of CUDA graphs", "outside_pytorch": "outside PyTorch", "before": "from before the recording", "other": "other",
+    "cuda_graphs": "pools of CUDA graphs", "outside_pytorch": "outside PyTorch", "before": "from before the recording",
+    "left_behind": "left behind by earlier steps", "other": "other",
 }
 HARDLY_ANY = 1024 * 1024  # of the host beside a device: not shown
 
