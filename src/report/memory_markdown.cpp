@@ -21,7 +21,10 @@ std::string device_tables(const MemoryReport& report, const DeviceCauses& device
     const std::int64_t whole = device.peak.allocated;
     return percent_digits(whole <= 0 ? 0 : 100.0 * static_cast<double>(bytes) / static_cast<double>(whole));
   };
-  text += fmt::format("\n| {} | bytes | % |\n|---|--:|--:|\n", peak_heading(device));
+  const bool has_uses = !device.peak.uses.empty();
+  if (has_uses)
+    text +=
+        fmt::format("\n| {} | bytes | % |\n|---|--:|--:|\n", device.has_history ? "at the peak" : "in the snapshot");
   for (const UseBytes& use : device.peak.uses)
     text += fmt::format("| {} | {} | {} |\n", words_for(use.use), format_bytes(use.bytes),
                         use.use == MemoryUse::kOutside ? "–" : percent(use.bytes));

@@ -74,6 +74,7 @@ TextTable table_of(std::string header) {
 }
 
 std::string uses_table(const DeviceCauses& device, const TextStyle& style) {
+  if (device.peak.uses.empty()) return {};
   TextTable table = table_of(std::string(peak_heading(device)));
   table.columns = {{"Bytes", {}, 0}, {"Share", {}, 1}, {"Blocks", {}, 2}};
   for (const UseBytes& use : device.peak.uses) {

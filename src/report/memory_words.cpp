@@ -183,11 +183,13 @@ std::string fragmentation_sentence(const DeviceCauses& device) {
   const std::int64_t all = lost.hard_bytes + lost.soft_bytes + lost.stream_bytes + lost.rounding_bytes;
   if (all <= 0) return {};
   return fmt::format(
-      "{}, {} is in no tensor: {} beside live blocks, {} in free segments that are too small, {} in those of other "
-      "streams and pools, {} by rounding.",
+      "{}, {} is in no tensor: {} beside live blocks, {} in free segments{}, {} in those of other streams and pools, "
+      "{} "
+      "by rounding.",
       device.has_history ? "When most is reserved" : "Of what is reserved", format_bytes(all),
-      format_bytes(lost.hard_bytes), format_bytes(lost.soft_bytes), format_bytes(lost.stream_bytes),
-      format_bytes(lost.rounding_bytes));
+      format_bytes(lost.hard_bytes), format_bytes(lost.soft_bytes),
+      device.has_history ? " that are too small" : "",  // for what is asked then
+      format_bytes(lost.stream_bytes), format_bytes(lost.rounding_bytes));
 }
 
 std::string pinning_sentence(const DeviceCauses& device) {

@@ -75,6 +75,11 @@ TEST(MemoryWords, of_a_snapshot_without_history_speak_of_its_moment) {
             "The GPU has 600 MiB allocated when the snapshot is taken; PyTorch reserves 800 MiB.");
   EXPECT_EQ(peak_place_sentence(device), "");
   EXPECT_EQ(peak_heading(device), "In the snapshot");
+  // Nothing is asked for, so that a free segment is not too small for it.
+  device.fragmentation = Fragmentation{.soft_bytes = 20 * kMiB};
+  EXPECT_EQ(fragmentation_sentence(device),
+            "Of what is reserved, 20.0 MiB is in no tensor: 0 B beside live blocks, 20.0 MiB in free segments, 0 B in "
+            "those of other streams and pools, 0 B by rounding.");
 }
 
 TEST(MemoryWords, say_so_where_the_last_use_is_not_known) {

@@ -147,6 +147,12 @@ TEST(ReadSnapshot, fills_gaps_between_blocks) {
   EXPECT_EQ(trace->memory_blocks[1].state, BlockState::kAwaitingFree);
 }
 
+TEST(ReadSnapshot, says_that_a_file_was_cut_off_in_its_first_segment) {
+  // {'segments': [{'device': 0, … of a file that ends there
+  const std::string cut = std::string("\x80\x04}\x94(\x8c\x08segments\x94]\x94}\x94(\x8c\x06") + "device\x94K";
+  EXPECT_EQ(read_json_text(cut).error().message, "ends before its first segment; it was probably cut off");
+}
+
 TEST(ReadSnapshot, refuses_other_pickles_and_json) {
   EXPECT_EQ(read_json_text("[1, 2]").error().message,
             "is no memory snapshot of torch: none of its elements is a segment");

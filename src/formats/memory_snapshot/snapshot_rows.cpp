@@ -1,7 +1,10 @@
 #include "formats/memory_snapshot/snapshot_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -60,17 +63,19 @@ class RowReader {
     const ValueId segments = values_.is_list(document_.top) ? document_.top : top[Field::kSegments];
     const bool has_segments = segments != kNoValue && values_.is_list(segments);
     const bool has_traces = top.has(Field::kDeviceTraces) && values_.is_list(top[Field::kDeviceTraces]);
-    if (!has_segments && !has_traces)
-      return failure(document_.was_cut ? "ends before its first segment; it was probably cut off"
-                                       : "is no memory snapshot of torch: it has no segments",
+    const auto refused = [&](std::string_view why) {
+      return failure(document_.was_cut ? std::string("ends before its first segment; it was probably cut off")
+                                       : fmt::format("is no memory snapshot of torch: {}", why),
                      path);
+    };
+    if (!has_segments && !has_traces) return refused("it has no segments");
     if (top.has(Field::kSettings)) {
       rules_ = block_rules_of(values_, records_, top[Field::kSettings]);
       rows_.settings = json_of(values_, top[Field::kSettings]);
     }
     if (has_segments) each(segments, [&](ValueId segment) { read_segment(segment); });
     if (rows_.states.empty() && has_segments && !has_traces && !values_.is_empty(segments))
-      return failure("is no memory snapshot of torch: none of its elements is a segment", path);
+      return refused("none of its elements is a segment");
     if (has_traces) {
       DeviceId device = 0;
       each(top[Field::kDeviceTraces], [&](ValueId log) { read_log(device++, log); });
