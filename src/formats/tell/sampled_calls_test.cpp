@@ -156,6 +156,22 @@ TEST(SampledCalls, in_a_long_gap_are_those_that_its_own_samples_saw) {
                                            "python t.py(40): g 45+65 on main"}));
 }
 
+// A generator that has yielded has no caller, which is how a sampler may find the one that it was about to look at. The
+// operators behind say that main and step went on.
+TEST(SampledCalls, are_not_ended_by_a_sample_without_the_calls_that_operators_say_went_on) {
+  const std::string stack = "t.py(5): <genexpr>;t.py(5): step;t.py(9): main";
+  SeenProgram program;
+  program.op(0, 10, stack, 0).op(110, 120, stack, 2).op(400, 410, stack, 2);
+  program.sample(30, "t.py(5): <genexpr>").sample(60, "t.py(6): step;t.py(9): main");
+  // In a gap of more than eight periods.
+  for (int time = 130; time < 390; time += 10)
+    program.sample(time, time == 200 ? "t.py(5): <genexpr>" : "t.py(6): step;t.py(9): main");
+  EXPECT_EQ(calls(program.trace()),
+            (Lines{"python t.py(9): main 0+410 on main", "python t.py(5): step 0+410 on main",
+                   "python t.py(5): <genexpr> 0+10 on main", "python t.py(5): <genexpr> 110+10 on main",
+                   "python t.py(5): <genexpr> 400+10 on main"}));
+}
+
 TEST(SampledCalls, have_waits_inside_the_frame_whose_line_waits) {
   SeenProgram program;
   program.op(0, 10, "t.py(3): main", 0).op(110, 120, "t.py(9): main", 1);

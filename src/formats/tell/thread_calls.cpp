@@ -169,6 +169,15 @@ class Reconstruction {
     }
     return time;
   }
+  // Whether the sample lacks calls that go on over the whole gap, as the operator behind it says. The thread was in
+  // another place by the time that the sampler had read all of it.
+  bool is_torn(std::size_t gap, const SeenSample& sample) const {
+    const Observation &before = observations()[gap - 1], &behind = observations()[gap];
+    if (behind.kept_frames <= 0) return false;
+    const std::size_t going_on =
+        std::min(static_cast<std::size_t>(behind.kept_frames), stacks_.shared(before.stack, behind.stack));
+    return stacks_.shared(sample.stack, behind.stack) < going_on;
+  }
   bool has_own_samples(Interval time) const { return period_ > 0 && time.length() >= kOwnSamples * period_; }
 
   void assign_samples() {
@@ -184,7 +193,7 @@ class Reconstruction {
       if (!is_between(gap) || has_own_samples(times_[gap])) continue;
       const Interval time = times_[gap];
       for (std::size_t i = from; i < at; ++i)
-        if (time.begin <= samples_[i].time && time.length() > 0)
+        if (time.begin <= samples_[i].time && time.length() > 0 && !is_torn(gap, samples_[i]))
           classes_.add(kind_of(gap), samples_[i].stack, samples_[i].time - time.begin, time.length());
     }
   }
@@ -197,7 +206,7 @@ class Reconstruction {
     const Interval time = times_[gap];
     if (has_own_samples(time)) {
       for (const SeenSample& sample : own) {
-        if (sample.time < time.begin) continue;
+        if (sample.time < time.begin || is_torn(gap, sample)) continue;
         const Nanoseconds start = pieces_.empty() ? time.begin : switch_between(pieces_.back().known_from, sample.time);
         add_piece({{start, time.end, sample.stack}, sample.time});
       }
