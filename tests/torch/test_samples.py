@@ -81,6 +81,29 @@ def with_loop(x):
     return x
 
 
+def with_inputs_again():
+    for inputs in (INPUTS, OTHERS) * 3:
+        one_call(inputs)
+
+
+def with_list_of_its_own():
+    results = []
+    for _ in range(3):
+        results.append(one_call(INPUTS))
+    return results
+
+
+def with_list_for_each_turn():
+    for _ in range(3):
+        results = []
+        for _ in range(2):
+            results.append(one_call(INPUTS))
+        KEPT.append(results)
+
+
+INPUTS, OTHERS, KEPT = torch.ones(2), torch.ones(2), []
+
+
 class OperatorsKnow(unittest.TestCase):
     def test_the_line_that_calls_them(self):
         recorded = record(lambda: one_call(torch.ones(2)), samples=True)
@@ -110,6 +133,22 @@ class OperatorsKnow(unittest.TestCase):
     def test_that_a_loop_is_one_call(self):
         calls = calls_of(record(lambda: with_loop(torch.ones(2)), samples=True), "with_loop")
         self.assertEqual(calls, [["aten::sin", "aten::exp"] * 3])
+
+    def test_that_a_loop_is_one_call_though_a_function_in_it_gets_the_same_tensor_again(self):
+        calls = calls_of(record(with_inputs_again, samples=True), "with_inputs_again")
+        self.assertEqual(calls, [["aten::sin", "aten::exp"] * 6])
+
+    def test_which_calls_with_a_loop_go_on_where_the_first_variable_is_set_before_it(self):
+        def thrice():
+            for _ in range(3):
+                KEPT.append(with_list_of_its_own())
+
+        calls = calls_of(record(thrice, samples=True), "with_list_of_its_own")
+        self.assertEqual(calls, [["aten::sin", "aten::exp"] * 3] * 3)
+
+    def test_that_a_loop_which_sets_the_first_variable_is_one_call(self):
+        calls = calls_of(record(with_list_for_each_turn, samples=True), "with_list_for_each_turn")
+        self.assertEqual(calls, [["aten::sin", "aten::exp"] * 6])
 
     def test_which_calls_of_a_loop_over_modules_go_on(self):
         def thrice():

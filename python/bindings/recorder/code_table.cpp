@@ -61,8 +61,37 @@ std::int64_t target_of(std::int64_t instruction, std::int64_t argument) {
 #endif
 }
 
-std::vector<std::pair<std::int64_t, std::int64_t>> loops_in(nb::handle code) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> loops;
+bool has_locals(const PyCodeObject& code) {
+#if PY_VERSION_HEX < 0x030B0000
+  return code.co_nlocals + PyTuple_GET_SIZE(code.co_cellvars) + PyTuple_GET_SIZE(code.co_freevars) > 0;
+#else
+  return code.co_nlocalsplus > 0;
+#endif
+}
+
+bool sets_first_local(int opcode, std::int64_t argument) {
+  switch (opcode) {
+    case STORE_FAST:
+    case DELETE_FAST:
+#ifdef LOAD_FAST_AND_CLEAR
+    case LOAD_FAST_AND_CLEAR:
+#endif
+      return argument == 0;
+#ifdef STORE_FAST_STORE_FAST  // two locals in one argument, four bits each
+    case STORE_FAST_STORE_FAST:
+      return argument >> 4 == 0 || (argument & 15) == 0;
+#endif
+#ifdef STORE_FAST_LOAD_FAST
+    case STORE_FAST_LOAD_FAST:
+      return argument >> 4 == 0;
+#endif
+    default:
+      return false;
+  }
+}
+
+void learn_instructions(nb::handle code, CodeInfo& info) {
+  info.has_locals = has_locals(*reinterpret_cast<PyCodeObject*>(code.ptr()));
   const nb::object bytes = code.attr("co_code");
   const auto* const text = reinterpret_cast<const unsigned char*>(PyBytes_AsString(bytes.ptr()));
   const std::int64_t count = PyBytes_Size(bytes.ptr()) / 2;
@@ -71,10 +100,10 @@ std::vector<std::pair<std::int64_t, std::int64_t>> loops_in(nb::handle code) {
     const int opcode = text[2 * i];
     const std::int64_t argument = extended << 8 | text[2 * i + 1];
     extended = opcode == EXTENDED_ARG ? argument : 0;
+    if (sets_first_local(opcode, argument)) info.sets_of_first_local.push_back(2 * i);
     if (!jumps_back(opcode)) continue;
-    if (const std::int64_t target = target_of(i, argument); target < 2 * i) loops.emplace_back(target, 2 * i);
+    if (const std::int64_t target = target_of(i, argument); target < 2 * i) info.loops.emplace_back(target, 2 * i);
   }
-  return loops;
 }
 
 bool starts_with_any(std::string_view text, const std::vector<std::string>& prefixes) {
@@ -123,6 +152,20 @@ std::string utf8_of(PyObject* text) {
 
 bool CodeInfo::loops_over(std::int64_t first, std::int64_t last) const {
   return std::ranges::any_of(loops, [&](const auto& loop) { return loop.first <= first && last <= loop.second; });
+}
+
+bool CodeInfo::may_set_first_local(std::int64_t from, std::int64_t to) const {
+  auto [first, last] = std::minmax({from, to});
+  for (bool has_grown = true; has_grown;) {  // as far as loops may lead
+    has_grown = false;
+    for (const auto& [begin, end] : loops) {
+      if (begin > last || end < first || (begin >= first && end <= last)) continue;
+      first = std::min(first, begin);
+      last = std::max(last, end);
+      has_grown = true;
+    }
+  }
+  return !has_locals || std::ranges::any_of(sets_of_first_local, [&](std::int64_t set) { return first <= set && set <= last; });
 }
 
 void CodeTable::set_options(CodeOptions options) {
@@ -181,7 +224,7 @@ bool CodeTable::learn(const Frame* frames, std::size_t count) {
     const CodeInfo* known = find(code);
     if (known == nullptr) {
       auto info = std::make_unique<CodeInfo>(described(code));
-      info->loops = loops_in(reinterpret_cast<PyObject*>(code));  // runs Python code: without the lock
+      learn_instructions(reinterpret_cast<PyObject*>(code), *info);  // runs Python code: without the lock
       const std::lock_guard lock(mutex_);
       if (codes_.size() >= kMostCodes) return false;
       const auto [added, is_new] = codes_.try_emplace(code, std::move(info));

@@ -33,7 +33,12 @@ struct CodeInfo {
   bool is_library = false;                                   // installed, or of the standard library
   std::vector<std::pair<std::int64_t, std::int64_t>> loops;  // the first and the last instruction of each
 
+  bool has_locals = false;
+  std::vector<std::int64_t> sets_of_first_local;  // instructions
+
   bool loops_over(std::int64_t first, std::int64_t last) const;
+  // Whether one call may set its first local on the way from one instruction to the other.
+  bool may_set_first_local(std::int64_t from, std::int64_t to) const;
 };
 
 struct CodeOptions {

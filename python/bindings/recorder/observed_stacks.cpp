@@ -80,8 +80,9 @@ class ThreadStack {
   }
 
   // How many of the outermost calls are the same as before. A call goes on as long as those around it are where they
-  // were. When it is at an earlier place, and no loop leads back there, it is another call of the same function, and so
-  // is each around it that only a loop could have led to the same place again.
+  // were. When it is at an earlier place, and no loop leads back there, or when its first local is another and nothing
+  // on the way could have set it, it is another call of the same function, and so is each around it that only a loop
+  // could have led to the same place again.
   std::size_t calls_going_on(std::span<const Frame> before, std::span<const Frame> now) {
     const std::size_t most = std::min(before.size(), now.size());
     for (std::size_t count = 0; count < most; ++count) {
@@ -90,8 +91,10 @@ class ThreadStack {
       if (old_frame.instruction == new_frame.instruction && old_frame.first_local == new_frame.first_local) continue;
       if (!is_new_call(old_frame, new_frame)) return count + 1;
       const std::size_t around = calls_around_new(before, now, count);
-      // A loop over modules that is at its first one again, as nn.Sequential's, is that of another call.
-      const bool is_loop_begun_again = around == count && count > 0 && old_frame.first_local != new_frame.first_local &&
+      // A loop over modules that is at its first one again, as nn.Sequential's, is that of another call. Other functions
+      // may get the same argument twice, or one at the same place.
+      const bool is_loop_begun_again = is_module_call(new_frame) && around == count && count > 0 &&
+                                       old_frame.first_local != new_frame.first_local &&
                                        first_callee_[count - 1] == new_frame.first_local;
       return is_loop_begun_again ? calls_around_new(before, now, count - 1) : around;
     }
@@ -110,18 +113,21 @@ class ThreadStack {
     const CodeInfo* const innermost = texts_.info_of(now.front().code);
     if (!is_outermost || innermost == nullptr || !innermost->file.starts_with("torch/nn/")) return now.size();
     const std::size_t around = calls_around_new(now, now, now.size());
-    const auto is_module = [&](const Frame& frame) {
-      const CodeInfo* const info = texts_.info_of(frame.code);
-      return info != nullptr && info->role == FrameRole::kModule;
-    };
+    const auto is_module = [this](const Frame& frame) { return is_module_call(frame); };
     const bool is_module_called_again = std::ranges::any_of(now.first(now.size() - around), is_module);
     return around > 0 && is_module_called_again ? around : now.size();
+  }
+
+  bool is_module_call(const Frame& frame) {
+    const CodeInfo* const info = texts_.info_of(frame.code);
+    return info != nullptr && info->role == FrameRole::kModule;
   }
 
   bool is_new_call(const Frame& before, const Frame& now) {
     const CodeInfo* const info = texts_.info_of(now.code);
     if (info == nullptr) return false;
-    if (info->role == FrameRole::kModule && before.first_local != now.first_local) return true;
+    if (before.first_local != now.first_local && !info->may_set_first_local(before.instruction, now.instruction))
+      return true;
     return now.instruction <= before.instruction && !info->loops_over(now.instruction, before.instruction);
   }
 
