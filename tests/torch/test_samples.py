@@ -81,8 +81,8 @@ def with_loop(x):
     return x
 
 
-def with_inputs_again():
-    for inputs in (INPUTS, OTHERS) * 3:
+def with_inputs_again(times):
+    for inputs in (INPUTS, OTHERS) * times:
         one_call(inputs)
 
 
@@ -135,7 +135,7 @@ class OperatorsKnow(unittest.TestCase):
         self.assertEqual(calls, [["aten::sin", "aten::exp"] * 3])
 
     def test_that_a_loop_is_one_call_though_a_function_in_it_gets_the_same_tensor_again(self):
-        calls = calls_of(record(with_inputs_again, samples=True), "with_inputs_again")
+        calls = calls_of(record(lambda: with_inputs_again(3), samples=True), "with_inputs_again")
         self.assertEqual(calls, [["aten::sin", "aten::exp"] * 6])
 
     def test_which_calls_with_a_loop_go_on_where_the_first_variable_is_set_before_it(self):
@@ -209,6 +209,13 @@ def compute_for_a_while():
         sum(range(200))
 
 
+def draw_from_generators_for_a_while():
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        for _ in range(1000):
+            all(number >= 0 for number in (1, 2, 3))
+
+
 class SamplesShow(unittest.TestCase):
     def assert_waits(self, seen, line, waits_for):
         """Most samples of the line found it waiting for that."""
@@ -249,6 +256,18 @@ class SamplesShow(unittest.TestCase):
     def test_running(self):
         seen = seen_while(compute_for_a_while)
         self.assert_waits(seen, line_with(compute_for_a_while, "sum(range"), "")
+
+    def test_generators_in_the_calls_that_draw_from_them(self):
+        usual, samples._PER_SECOND = samples._PER_SECOND, 1000
+        try:
+            recorded = record(draw_from_generators_for_a_while, samples=True)
+        finally:
+            samples._PER_SECOND = usual
+        drawing = [span for span in recorded.python if span["name"].endswith(": draw_from_generators_for_a_while")]
+        generating = [span for span in recorded.python if span["name"].endswith(": <genexpr>")]
+        self.assertTrue(generating)
+        lone = [span for span in generating if not any(contains(caller, span) for caller in drawing)]
+        self.assertEqual(lone, [])
 
     def test_what_a_forked_child_does_that_has_a_file_of_its_own(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -165,7 +165,8 @@ bool CodeInfo::may_set_first_local(std::int64_t from, std::int64_t to) const {
       has_grown = true;
     }
   }
-  return !has_locals || std::ranges::any_of(sets_of_first_local, [&](std::int64_t set) { return first <= set && set <= last; });
+  return !has_locals ||
+         std::ranges::any_of(sets_of_first_local, [&](std::int64_t set) { return first <= set && set <= last; });
 }
 
 void CodeTable::set_options(CodeOptions options) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <type_traits>
 
 #include "code_table.h"
 
@@ -82,6 +83,7 @@ const void* innermost_of(const Memory& memory, const PyThreadState& thread) {
 
 #if PY_VERSION_HEX < 0x030B0000
 constexpr std::size_t kFirstLocal = offsetof(PyFrameObject, f_localsplus);
+bool is_of_generator(const RawFrame& raw) { return raw.f_gen != nullptr; }
 const void* caller_of(const RawFrame& raw) { return raw.f_back; }
 bool is_call(const RawFrame&) { return true; }
 Frame described(const void* address, const RawFrame& raw) {
@@ -89,6 +91,10 @@ Frame described(const void* address, const RawFrame& raw) {
 }
 #else
 constexpr std::size_t kFirstLocal = offsetof(RawFrame, first_local);
+bool is_of_generator(const RawFrame& raw) {
+  constexpr char kOwnedByGenerator = 1;
+  return raw.owner == kOwnedByGenerator;
+}
 const void* caller_of(const RawFrame& raw) { return raw.previous; }
 bool is_call([[maybe_unused]] const RawFrame& raw) {
 #if PY_VERSION_HEX < 0x030C0000
@@ -118,6 +124,8 @@ std::size_t walk(const Memory& memory, const void* address, std::span<Frame, kMo
       if (is_module && !memory.read(&frame.first_local->ob_type, frame.module)) return 0;
     }
     address = caller_of(raw);
+    // Of another thread: something calls a generator that runs, so that this one has yielded meanwhile.
+    if (std::is_same_v<Memory, Elsewhere> && address == nullptr && is_of_generator(raw)) return 0;
   }
   return count;
 }

@@ -91,8 +91,8 @@ class ThreadStack {
       if (old_frame.instruction == new_frame.instruction && old_frame.first_local == new_frame.first_local) continue;
       if (!is_new_call(old_frame, new_frame)) return count + 1;
       const std::size_t around = calls_around_new(before, now, count);
-      // A loop over modules that is at its first one again, as nn.Sequential's, is that of another call. Other functions
-      // may get the same argument twice, or one at the same place.
+      // A loop over modules that is at its first one again, as nn.Sequential's, is that of another call. Other
+      // functions may get the same argument twice, or one at the same place.
       const bool is_loop_begun_again = is_module_call(new_frame) && around == count && count > 0 &&
                                        old_frame.first_local != new_frame.first_local &&
                                        first_callee_[count - 1] == new_frame.first_local;
