@@ -26,7 +26,7 @@ std::uint32_t function_at(const SeenStacks& stacks, StackNumber stack, std::size
 
 std::size_t GapClasses::Hash::operator()(const GapKind& kind) const {
   constexpr std::uint64_t kMix = 0x9e37'79b9'7f4a'7c15;  // 2⁶⁴ by the golden ratio: spreads its factor over all bits
-  std::uint64_t hash = 0;
+  std::uint64_t hash = kind.between;
   for (const GapEnd& end : {kind.before, kind.behind})
     hash = (hash ^ (std::uint64_t{end.stack} << 32 | end.scope)) * kMix;
   return hash ^ hash >> 32;
@@ -45,7 +45,8 @@ void GapClasses::add(const GapKind& kind, StackNumber sample, Nanoseconds place,
 
 void GapClasses::divide(const GapKind& kind, Nanoseconds start, Nanoseconds end, std::vector<StackStretch>& into) {
   into.clear();
-  const auto known = classes_.find(kind);
+  auto known = classes_.find(kind);
+  if (known == classes_.end() && kind.between != 0) known = classes_.find({kind.before, kind.behind, 0});
   if (known == classes_.end()) return;
   Class& of = known->second;
   if (!of.is_ordered) order(of, {kind.before.stack, kind.behind.stack});

@@ -1,8 +1,9 @@
 // What a thread does between two operators, from the few samples that fell in between.
 //
 // A gap is too short for a sample of its own most of the time, but it comes back: gaps between the same two operators,
-// called from the same two lines, are one class, and all samples of a class say what its gaps are spent on. Every gap
-// is divided as the samples of its class are, so that the time of a function does not depend on where samples fell.
+// called from the same two lines, with the same calls of APIs in between, are one class, and all samples of a class say
+// what its gaps are spent on. Every gap is divided as the samples of its class are, so that the time of a function does
+// not depend on where samples fell.
 //
 // Used by one thread: first all add(), then divided().
 #pragma once
@@ -26,6 +27,7 @@ struct GapEnd {
 };
 struct GapKind {
   GapEnd before, behind;
+  std::uint64_t between = 0;  // a hash of what is called in between that tells no stack; 0: nothing
   bool operator==(const GapKind&) const = default;
 };
 
@@ -42,7 +44,8 @@ class GapClasses {
   // A sample in a gap of that kind, so long after the gap's beginning.
   void add(const GapKind& kind, StackNumber sample, Nanoseconds place, Nanoseconds length);
 
-  // What one gap from `start` to `end` is spent on, in the order of time; nothing for a class without samples.
+  // What one gap from `start` to `end` is spent on, in the order of time; nothing for a class without samples. A gap
+  // with something in between is then as those without.
   void divide(const GapKind& kind, Nanoseconds start, Nanoseconds end, std::vector<StackStretch>& into);
 
  private:

@@ -121,14 +121,15 @@ class SampledCalls {
                          .may_contain_calls = may_contain_calls(event.kind)};
         if (stack != batch.operator_stacks.end() && stack->row == row) {
           scope.stack = stack_of(*batch.names, (stack++)->detail.call_stack);
-          scope.name = name_of(*batch.names, event.name);
         }
         if (!kept.empty() && kept.front().row == row) {
           scope.kept_frames = kept.front().count;
           kept = kept.subspan(1);
         }
         Thread* const thread = thread_of(*batch.names, event.track);
-        if (thread != nullptr && thread->is_seen) add_row(batch, event, scope, *thread);
+        if (thread == nullptr || !thread->is_seen) continue;
+        scope.name = name_of(*batch.names, event.name);
+        add_row(batch, event, scope, *thread);
       }
     }
   }

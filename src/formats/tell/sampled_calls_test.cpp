@@ -145,6 +145,23 @@ TEST(SampledCalls, divide_every_gap_of_a_class_as_all_its_samples_are_divided) {
   EXPECT_EQ(place_of(trace, "t.py(20): f"), "t.py:20 f");
 }
 
+// The second and the fourth gap wait for the device, which takes 80 of their 100; the others have no sample of their
+// own.
+TEST(SampledCalls, divide_gaps_with_a_call_of_an_api_as_those_that_have_it_too) {
+  const std::string line = "t.py(3): main", waiting = "torch/cuda.py(7): synchronize;t.py(4): main";
+  SeenProgram program;
+  for (int i = 0; i < 6; ++i) {
+    program.op(110 * i, 110 * i + 10, line, i == 0 ? 0 : 1);
+    if (i == 1 || i == 3) program.scope(kRuntime, "cudaDeviceSynchronize", 110 * i + 20, 110 * i + 100);
+  }
+  program.sample(150, waiting).sample(410, waiting).sample(20, line).sample(300, "t.py(9): f;t.py(4): main");
+  std::vector<std::string> made = calls(program.trace());
+  std::erase_if(made, [](const std::string& call) { return call.starts_with("runtime"); });
+  EXPECT_EQ(made, (Lines{"python t.py(3): main 0+560 on main", "python t.py(9): f 60+50 on main",
+                         "python torch/cuda.py(7): synchronize 120+100 on main", "python t.py(9): f 280+50 on main",
+                         "python torch/cuda.py(7): synchronize 340+100 on main", "python t.py(9): f 500+50 on main"}));
+}
+
 // Samples come every 10, so that a gap of 100 is divided by its own: f until between 40 and 50, then g.
 TEST(SampledCalls, in_a_long_gap_are_those_that_its_own_samples_saw) {
   SeenProgram program;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <set>
 #include <span>
 
 #include "formats/tell/gap_classes.h"
@@ -32,12 +33,18 @@ struct Piece : StackStretch {
   Nanoseconds known_from = 0;
 };
 
+struct NamedMoment {
+  Nanoseconds time = 0;
+  StringId name = kEmptyString;
+};
+
 // What was recorded exactly, without what stands inside of operators.
 struct Outside {
   std::vector<Interval> containers;  // by start, outer ones first; they nest
   std::vector<Interval> operators;   // and other scopes without calls of their own; they do not overlap
   std::vector<Observation> observations;
-  std::vector<Nanoseconds> edges;  // of all containers and operators, ascending
+  std::vector<NamedMoment> unplaced;  // when operators and others without a stack begin, ascending
+  std::vector<Nanoseconds> edges;     // of all containers and operators, ascending
 };
 
 bool ends_before(const ExactScope& a, const ExactScope& b) { return a.end < b.end; }
@@ -97,7 +104,9 @@ Outside outside_of(std::vector<ExactScope> scopes) {
       continue;
     }
     outside.operators.push_back({scope.start, scope.end});
-    if (scope.stack != kNoFrames)
+    if (scope.stack == kNoFrames)
+      outside.unplaced.push_back({scope.start, scope.name});
+    else
       outside.observations.push_back({scope.start, scope.end, scope.stack, scope.kept_frames, scope.name});
   }
   for (const ExactScope& scope : nested(std::move(containers), outside.operators)) {
@@ -143,6 +152,7 @@ class Reconstruction {
   }
 
   std::vector<MadeCall> run() {
+    find_between();
     assign_samples();
     for (std::size_t i = 0; i <= observations().size(); ++i) {
       find_pieces(i);
@@ -157,7 +167,23 @@ class Reconstruction {
 
   GapKind kind_of(std::size_t gap) const {
     const Observation &before = observations()[gap - 1], &behind = observations()[gap];
-    return {{before.stack, before.scope}, {behind.stack, behind.scope}};
+    return {{before.stack, before.scope}, {behind.stack, behind.scope}, between_[gap]};
+  }
+
+  // Of each gap, a hash of the names of what stands in it, however often.
+  void find_between() {
+    const std::vector<NamedMoment>& unplaced = outside_.unplaced;
+    std::size_t at = 0;
+    std::set<StringId> names;
+    for (std::size_t gap = 0; gap <= observations().size(); ++gap) {
+      names.clear();
+      const bool is_last = gap == observations().size();
+      for (; at < unplaced.size() && (is_last || unplaced[at].time < observations()[gap].start); ++at)
+        names.insert(unplaced[at].name);
+      std::uint64_t hash = 0;
+      for (const StringId name : names) hash = hash_with(hash, name);
+      between_.push_back(hash);
+    }
   }
 
   // Between two observations, from the last pause of the recording on.
@@ -336,6 +362,7 @@ class Reconstruction {
   std::size_t next_pause_ = 0;
   std::vector<std::pair<std::size_t, std::size_t>> own_;  // samples of each gap
   std::vector<Interval> times_;                           // of each gap
+  std::vector<std::uint64_t> between_;                    // of each gap
   std::vector<Piece> pieces_;                             // of the gap at hand
   std::vector<StackStretch> stretches_;
   std::vector<std::size_t> links_;

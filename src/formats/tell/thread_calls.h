@@ -20,7 +20,7 @@ struct ExactScope {
   Nanoseconds start = 0, end = 0;
   StackNumber stack = kNoFrames;  // from where it was called, if it says so
   std::int32_t kept_frames = -1;  // of them the calls that the scope before with such a number had; -1: it does not say
-  StringId name = kEmptyString;   // where it has a stack
+  StringId name = kEmptyString;
   bool may_contain_calls = false;  // no operator or call of an API, in which time is their own
 };
 
