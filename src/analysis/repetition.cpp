@@ -185,37 +185,62 @@ class LoopOfOperators {
   }
 
  private:
-  // The sequence from one of the places to the next that nearly all of them have: where it first is, and its length.
-  std::optional<std::pair<std::size_t, std::size_t>> usual_sequence(const Places& places) const {
-    struct Seen {
-      std::size_t first, times;
-    };
-    std::unordered_map<std::uint64_t, Seen> seen;
+  struct Seen {
+    std::size_t first, times;  // the first is one of the places
+  };
+  using SeenSequences = std::unordered_map<std::uint64_t, Seen>;  // by hash
+
+  // The sequences from one of the places to the next.
+  SeenSequences sequences_between(const Places& places) const {
+    SeenSequences seen;
     for (std::size_t i = 1; i < places.size(); ++i)
       ++seen.try_emplace(sequences_.hash(places[i - 1], places[i]), Seen{i - 1, 0}).first->second.times;
+    return seen;
+  }
+
+  // The one that nearly all of them have: where it first is, and its length.
+  static std::optional<std::pair<std::size_t, std::size_t>> usual_sequence(const Places& places,
+                                                                           const SeenSequences& seen) {
     const auto usual = std::ranges::max_element(seen, {}, [](const auto& entry) { return entry.second.times; });
     const auto [first, times] = usual->second;
     if (static_cast<double>(times) < kShareAlike * static_cast<double>(places.size() - 1)) return std::nullopt;
     return std::pair(places[first], places[first + 1] - places[first]);
   }
 
+  // Whether what follows upon the last pass followed upon an earlier one, and another came behind it: such is the end of
+  // an outer loop rather than the head of a network.
+  bool ends_as_before(const Places& places, const SeenSequences& seen, std::size_t length) const {
+    const std::size_t rest = calls_.size() - places.back();
+    if (rest <= length) return false;
+    const auto same = seen.find(sequences_.hash(places.back(), calls_.size()));
+    if (same == seen.end()) return false;
+    const std::size_t first = same->second.first;
+    return places[first + 1] - places[first] == rest && sequences_.are_alike(places[first], places.back(), rest);
+  }
+
   // Passes that each have one of the places in them.
   std::vector<Interval> passes_through(const Places& places) const {
-    const auto usual = usual_sequence(places);
+    const SeenSequences seen = sequences_between(places);
+    const auto usual = usual_sequence(places, seen);
     if (!usual || usual->second < kLeastOperators) return {};
     const auto [model, length] = *usual;
     const std::size_t rest = calls_.size() - places.back();
-    if (rest > length || !sequences_.are_alike(model, places.back(), rest)) return {};
+    const bool is_whole = ends_as_before(places, seen, length);
+    if (rest > length && !is_whole) return {};
+    if (!sequences_.are_alike(model, places.back(), std::min(rest, length))) return {};
     // What is before the first place belongs to its pass as far as it is what precedes the others.
     const std::size_t before = sequences_.alike_before(places.front(), model + length, length - 1);
     // A network's last operators may be those with which a layer begins: only a recording that begins within a pass is
     // taken to end within one.
-    if (before + rest != length && before != places.front()) return {};
+    if (!is_whole && before + rest != length && before != places.front()) return {};
     std::vector<Interval> passes;
     for (std::size_t i = 1; i < places.size(); ++i)
       passes.push_back({calls_[places[i - 1] - before].start, calls_[places[i] - before].start});
-    if (before + rest >= length)
-      passes.push_back({calls_[places.back() - before].start, calls_[places.back() - before + length - 1].end});
+    const std::size_t last = places.back() - before;
+    if (is_whole)
+      passes.push_back({calls_[last].start, calls_.back().end});
+    else if (before + rest >= length)
+      passes.push_back({calls_[last].start, calls_[last + length - 1].end});
     return passes;
   }
 
@@ -223,12 +248,12 @@ class LoopOfOperators {
   Sequences sequences_;
 };
 
-std::vector<Interval> passes_among(const Trace& trace, const Calls& calls, Nanoseconds whole, Work counted) {
+std::vector<Interval> passes_among(const Trace& trace, const Calls& calls, Nanoseconds whole) {
   Calls telling;
   std::ranges::copy_if(calls, std::back_inserter(telling),
                        [](const Call& call) { return call.kind != Kind::kOperator; });
   if (work_in(telling) * 2 >= work_in(calls)) return LoopOfCalls(trace, telling).passes(whole);
-  return counted == Work::kAll ? LoopOfOperators(calls).passes(whole) : std::vector<Interval>{};
+  return LoopOfOperators(calls).passes(whole);
 }
 
 // Inside a module are its layers, and inside an operator others.
@@ -263,7 +288,7 @@ std::vector<Interval> parts_behind_first(const Call& pass, const Calls& alike) {
 std::vector<Interval> passes_of(const Trace& trace, const Track& thread, Work counted) {
   const ThreadCalls lists(trace, thread, counted);
   for (Calls calls = lists.outermost(); !calls.empty();) {
-    std::vector<Interval> passes = passes_among(trace, calls, lists.work(), counted);
+    std::vector<Interval> passes = passes_among(trace, calls, lists.work());
     if (!passes.empty()) return passes;
     const Call longest = *std::ranges::max_element(calls, {}, &Call::work);
     if (longest.work * 2 < lists.work() || !may_hold_a_loop(trace, longest)) break;

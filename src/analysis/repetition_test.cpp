@@ -118,6 +118,34 @@ TEST(RepeatedPasses, end_before_one_that_the_recording_cuts) {
   EXPECT_EQ(thread.passes(), (Passes{{0, 100}, {100, 200}, {200, 300}}));
 }
 
+// Texts are generated token by token; behind the tokens of each, some operators come once.
+TEST(RepeatedPasses, may_end_with_one_that_is_different_as_others_before_were) {
+  Thread thread;
+  thread.ops({"randn", "to"});
+  for (const int tokens : {9, 7, 11}) {
+    for (int token = 0; token < tokens; ++token) thread.pass();
+    thread.ops({"cat", "sum"});
+  }
+  const Passes passes = thread.passes();
+  ASSERT_EQ(passes.size(), 27);
+  EXPECT_EQ(passes[0], (Interval{20, 120}));
+  EXPECT_EQ(passes[8], (Interval{820, 940}));
+  EXPECT_EQ(passes[26], (Interval{2660, 2780}));
+}
+
+// Of a script without functions, whose Python calls were recorded as well.
+TEST(RepeatedPasses, are_sequences_of_operators_though_functions_without_any_stand_among_them) {
+  Thread thread;
+  thread.sketch.event(thread.main, Kind::kPython, "train.py(1): <module>", 0, 1000);
+  thread.call(Kind::kPython, "train.py(3): set_up", 5);
+  for (int pass = 0; pass < 4; ++pass) {
+    thread.pass();
+    if (pass % 2 == 1) thread.call(Kind::kPython, "logging.py(9): info", 5);
+  }
+  thread.call(Kind::kPython, "<built-in function print>", 5);
+  EXPECT_EQ(thread.passes(), (Passes{{5, 105}, {105, 210}, {210, 310}, {310, 410}}));
+}
+
 TEST(RepeatedPasses, go_on_until_the_next_one_begins) {
   Thread thread;
   for (int pass = 0; pass < 3; ++pass) {
