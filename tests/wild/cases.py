@@ -61,6 +61,8 @@ USUAL = [
     Program("late_torch", script("late.py")),
     Program("no_torch", script("never.py", "--flag"), records=False),
     Program("inference", script("inference.py"), steps=40),
+    Program("decode", script("decode.py"), steps=20),
+    Program("texts", script("texts.py"), steps=12),
     Program("own_profiler", script("own_profiler.py")),
     Program("notebook", script("notebook.py")),
 ]
