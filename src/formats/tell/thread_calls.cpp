@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "base/interned_values.h"
 #include "formats/tell/gap_classes.h"
 
 namespace telltale::tell {
