@@ -207,8 +207,8 @@ class LoopOfOperators {
     return std::pair(places[first], places[first + 1] - places[first]);
   }
 
-  // Whether what follows upon the last pass followed upon an earlier one, and another came behind it: such is the end of
-  // an outer loop rather than the head of a network.
+  // Whether what follows upon the last pass followed upon an earlier one, and another came behind it: such is the end
+  // of an outer loop rather than the head of a network.
   bool ends_as_before(const Places& places, const SeenSequences& seen, std::size_t length) const {
     const std::size_t rest = calls_.size() - places.back();
     if (rest <= length) return false;
@@ -297,13 +297,20 @@ std::vector<Interval> passes_of(const Trace& trace, const Track& thread, Work co
   return {};
 }
 
+bool take_time_that_matters(const Trace& trace, const Track& thread, const std::vector<Interval>& passes) {
+  const ThreadCalls lists(trace, thread, Work::kOperators);
+  return is_share(lists.work_in({passes.front().begin, passes.back().end}), kShareThatMatters, lists.work());
+}
+
 }  // namespace
 
 std::vector<Interval> repeated_passes(const Trace& trace) {
   const Track* thread = busiest_thread(trace);
   if (thread == nullptr) return {};
-  std::vector<Interval> passes = passes_of(trace, *thread, Work::kAll);
-  return passes.empty() ? passes_of(trace, *thread, Work::kOperators) : passes;
+  for (const Work counted : {Work::kAll, Work::kOperators})
+    if (std::vector<Interval> passes = passes_of(trace, *thread, counted); !passes.empty()) return passes;
+  std::vector<Interval> passes = passes_of(trace, *thread, Work::kOperatorCount);
+  return passes.empty() || !take_time_that_matters(trace, *thread, passes) ? std::vector<Interval>{} : passes;
 }
 
 std::vector<Interval> parts_of_cold_pass(const Trace& trace) {

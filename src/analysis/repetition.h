@@ -4,10 +4,11 @@
 // and modules take most of their time, a period is what a call that matters begins again and again, with the others
 // coming as often each time. Where operators do, without anything around them, it is the longest sequence of operators
 // that follows upon itself until the end; what stands before and behind it, as the embedding and the head of a network
-// do around its layers, shows that it is no pass of its own, unless it stood between passes before, as what comes behind
-// the last token of each text does. What repeats inside one call that takes most of the time
-// is looked at in turn, but for modules and operators: inside those are layers. Where nothing takes most of the time
-// again and again, as in a program that imports and prepares for longer than it works, only time in operators counts.
+// do around its layers, shows that it is no pass of its own, unless it stood between passes before, as what comes
+// behind the last token of each text does. What repeats inside one call that takes most of the time is looked at in
+// turn, but for modules and operators: inside those are layers. Where nothing takes most of the time again and again,
+// as in a program that imports and prepares for longer than it works, only time in operators counts; and where one of
+// them waited for a processor for longer than all others take, how many there are.
 //
 // Pure and thread-safe; linear in events.
 #pragma once

@@ -55,6 +55,30 @@ TEST(RepeatedPasses, may_be_shorter_than_what_prepares_them) {
   EXPECT_EQ(thread.passes(), (Passes{{1005, 1015}, {1015, 1025}, {1025, 1035}, {1035, 1045}}));
 }
 
+// The system took the processor away while weights were made: for longer than all passes take, each 10 with 8 in three
+// operators.
+Thread interrupted(int passes, Nanoseconds pause) {
+  Thread thread;
+  thread.sketch.event(thread.main, Kind::kOperator, "aten::uniform_", 2, pause - 2);
+  thread.call(Kind::kPython, "linear.py(3): __init__", pause);
+  for (int pass = 0; pass < passes; ++pass) {
+    thread.sketch.event(thread.main, Kind::kOperator, "aten::linear", thread.now + 1, thread.now + 4);
+    thread.sketch.event(thread.main, Kind::kOperator, "aten::relu", thread.now + 4, thread.now + 6);
+    thread.sketch.event(thread.main, Kind::kOperator, "aten::linear", thread.now + 6, thread.now + 9);
+    thread.call(Kind::kModule, "nn.Module: Net_0", 10);
+  }
+  return thread;
+}
+
+TEST(RepeatedPasses, may_take_less_than_one_operator_before_them) {
+  EXPECT_EQ(interrupted(4, 100).passes(), (Passes{{100, 110}, {110, 120}, {120, 130}, {130, 140}}));
+}
+
+// 32 of 1,000 are no loop that matters.
+TEST(RepeatedPasses, take_a_tenth_of_the_time_in_operators_at_least) {
+  EXPECT_EQ(interrupted(4, 1000).passes(), Passes{});
+}
+
 // As samples show a script that a garbage collection interrupts.
 TEST(RepeatedPasses, are_not_pieces_of_a_script) {
   Thread thread;

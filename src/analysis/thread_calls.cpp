@@ -34,10 +34,11 @@ ThreadCalls::ThreadCalls(const Trace& trace, const Track& thread, Work counted)
     next_[i] = first;
     first = event;
   }
-  if (counted == Work::kOperators)
-    find_operators();
-  else
+  if (counted == Work::kAll)
     find_waits();
+  else
+    find_operators();
+  if (counted == Work::kOperatorCount) return;
   known_ = united(std::move(known_));
   for (const Interval known : known_) until_.push_back(until_.back() + known.length());
 }
@@ -56,14 +57,24 @@ void ThreadCalls::find_operators() {
     if (events.kind[event] == Kind::kOperator) known_.push_back({events.start[event], events.end(event)});
 }
 
-Nanoseconds ThreadCalls::work_between(Nanoseconds start, Nanoseconds end) const {
+Nanoseconds ThreadCalls::known_between(Nanoseconds start, Nanoseconds end) const {
   const auto known_until = [&](Nanoseconds time) -> Nanoseconds {
     const auto behind = std::ranges::upper_bound(known_, time, {}, &Interval::begin);
     if (behind == known_.begin()) return 0;
     return until_[static_cast<std::size_t>(behind - known_.begin())] -
            std::max<Nanoseconds>(0, (behind - 1)->end - time);
   };
-  const Nanoseconds known = known_until(end) - known_until(start);
+  return known_until(end) - known_until(start);
+}
+
+Nanoseconds ThreadCalls::begun_between(Nanoseconds start, Nanoseconds end) const {
+  const auto first = std::ranges::lower_bound(known_, start, {}, &Interval::begin);
+  return std::ranges::lower_bound(first, known_.end(), end, {}, &Interval::begin) - first;
+}
+
+Nanoseconds ThreadCalls::work_between(Nanoseconds start, Nanoseconds end) const {
+  if (counted_ == Work::kOperatorCount) return begun_between(start, end);
+  const Nanoseconds known = known_between(start, end);
   return counted_ == Work::kOperators ? known : end - start - known;
 }
 
@@ -74,7 +85,7 @@ Calls ThreadCalls::from(EventId event) const {
     if (!is_call(events.kind[event]) || is_of_recorder(trace_, event)) continue;
     const Nanoseconds start = events.start[event], end = events.end(event);
     const Nanoseconds work = work_between(start, end);
-    if (work == 0 && counted_ == Work::kOperators) continue;
+    if (work == 0 && counted_ != Work::kAll) continue;
     calls.push_back({events.name[event], events.kind[event], start, end, work, event});
   }
   return calls;

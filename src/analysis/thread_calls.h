@@ -23,16 +23,18 @@ struct Call {
 using Calls = std::vector<Call>;
 
 enum class Work : std::uint8_t {
-  kAll,        // all time but waits for the device
-  kOperators,  // only time in operators, and only calls that have any: without imports, and files that are read
+  kAll,            // all time but waits for the device
+  kOperators,      // only time in operators, and only calls that have any: without imports, and files that are read
+  kOperatorCount,  // how many operators, whatever they took: one may have waited for a processor
 };
 
 class ThreadCalls {
  public:
   ThreadCalls(const Trace& trace, const Track& thread, Work counted = Work::kAll);
 
-  // How long the thread works, or could.
+  // How long the thread works, or could; or how many operators it calls.
   Nanoseconds work() const { return work_between(0, trace_.duration); }
+  Nanoseconds work_in(Interval time) const { return work_between(time.begin, time.end); }
 
   // In the order in which they begin.
   Calls outermost() const { return from(first_); }
@@ -42,6 +44,8 @@ class ThreadCalls {
   Calls from(EventId event) const;
   void find_waits();
   void find_operators();
+  Nanoseconds known_between(Nanoseconds start, Nanoseconds end) const;
+  Nanoseconds begun_between(Nanoseconds start, Nanoseconds end) const;
   Nanoseconds work_between(Nanoseconds start, Nanoseconds end) const;
 
   const Trace& trace_;
