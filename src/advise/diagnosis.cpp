@@ -150,7 +150,7 @@ void find_cost(const EnergyPrices& prices, Diagnosis& diagnosis) {
 // Steps that were timed unrecorded and those of the trace may be different things, when a program has several loops.
 constexpr double kLeastOfRecorded = 0.125, kMostOfRecorded = 2;
 
-// A host that runs ahead of its device, until the queue is full, makes steps look shorter than their device work.
+// Of the device work of a recorded step: single steps differ by less.
 constexpr double kLeastOfDeviceWork = 0.98;
 
 // What the device works per step whatever its host does. A copy between it and memory that may be paged out takes as
@@ -159,14 +159,19 @@ Nanoseconds own_device_work(const Diagnosis& diagnosis) {
   Nanoseconds handed_over = 0;
   for (const CopyCall& copy : diagnosis.copies.calls)
     if (copy.is_pageable) handed_over += copy.exposed;
-  return diagnosis.timing.device_period - handed_over / std::ssize(diagnosis.timing.steps);
+  return diagnosis.timing.device_period - handed_over / std::max<std::ptrdiff_t>(std::ssize(diagnosis.timing.steps), 1);
 }
 
-bool is_same_step(Nanoseconds measured, const Diagnosis& diagnosis) {
+bool is_shorter_than_device_work(Nanoseconds step, const Diagnosis& diagnosis) {
+  return static_cast<double>(step) < kLeastOfDeviceWork * static_cast<double>(own_device_work(diagnosis));
+}
+
+// A host that runs ahead of its device, until the queue is full, makes steps look shorter than their device work, but
+// for those of pauses: the recorder waits for the device at both ends.
+bool is_same_step(const MeasuredStep& measured, const Diagnosis& diagnosis) {
   const double share =
-      static_cast<double>(measured) / static_cast<double>(std::max<Nanoseconds>(diagnosis.recorded_ns, 1));
-  if (static_cast<double>(measured) < kLeastOfDeviceWork * static_cast<double>(own_device_work(diagnosis)))
-    return false;
+      static_cast<double>(measured.typical) / static_cast<double>(std::max<Nanoseconds>(diagnosis.recorded_ns, 1));
+  if (measured.when != Unrecorded::kPaused && is_shorter_than_device_work(measured.typical, diagnosis)) return false;
   return diagnosis.timing.source != StepSource::kWhole && share >= kLeastOfRecorded && share <= kMostOfRecorded;
 }
 
@@ -210,8 +215,7 @@ void find_unobserved_step(const Trace& trace, const StepGraph& graph, Diagnosis&
   if (measured)
     for (Nanoseconds* const time : {&measured->typical, &measured->fastest, &measured->slowest})
       *time += added_by_rare_steps(diagnosis);
-  if (!measured || !is_same_step(measured->typical, diagnosis))
-    return estimate_unobserved_step(trace, graph, diagnosis);
+  if (!measured || !is_same_step(*measured, diagnosis)) return estimate_unobserved_step(trace, graph, diagnosis);
   diagnosis.observer = fitted_to(graph, observer_cost(trace), measured->typical);
   diagnosis.unobserved_ns = measured->typical;
   diagnosis.unobserved_low_ns = measured->fastest;
@@ -303,6 +307,10 @@ double Diagnosis::slowdown_percent() const {
 double Diagnosis::observer_percent() const {
   if (recorded_ns <= 0) return 0;
   return std::max(0.0, 100.0 * static_cast<double>(recorded_ns - unobserved_ns) / static_cast<double>(recorded_ns));
+}
+
+bool Diagnosis::has_slower_device() const {
+  return unobserved_source == UnobservedSource::kMeasured && is_shorter_than_device_work(unobserved_ns, *this);
 }
 
 Diagnosis diagnose(const Trace& trace, const DiagnosisOptions& options) {

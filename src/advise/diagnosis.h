@@ -114,6 +114,9 @@ struct Diagnosis {
   double slowdown_percent() const;
   // How much of the recorded step was the profiler's own, in percent; never negative.
   double observer_percent() const;
+  // Whether the recorded steps have more device work than fits into a measured one: the device itself was slower while
+  // it was recorded, as clocks fall under a power limit, and the difference is not what recording cost.
+  bool has_slower_device() const;
 };
 
 struct DiagnosisOptions {

@@ -112,6 +112,38 @@ TEST(Diagnosis, does_not_take_steps_of_another_loop_for_its_own) {
   EXPECT_EQ(diagnose(trace).unobserved_source, UnobservedSource::kEstimated);
 }
 
+// A GPU that computes for 10 ms per step, and steps that took 9 unrecorded.
+Trace on_device(std::string_view unrecorded) {
+  ProgramSketch program;
+  for (int step = 0; step < 4; ++step) {
+    program.begin_step();
+    program.kernel("aten::mm", 10 * kMillisecond);
+    program.wait();
+  }
+  Trace trace = program.build();
+  trace.metadata.emplace_back(kUnrecordedSteps, unrecorded);
+  return trace;
+}
+
+TEST(Diagnosis, does_not_take_steps_of_a_host_that_ran_ahead_for_shorter_than_their_device_work) {
+  const Trace trace = on_device(R"([{"when":"before","first":2,"took_ns":[9000000,9000000,9000000,9000000,9000000]}])");
+  EXPECT_NE(diagnose(trace).unobserved_source, UnobservedSource::kMeasured);
+}
+
+// The recorder has waited for the device behind a pause, so that nothing is missing of its steps: the device itself was
+// slower while it was recorded, as clocks fall in a long recording under a power limit.
+TEST(Diagnosis, believes_pauses_whose_device_work_was_waited_for) {
+  const Trace trace = on_device(R"([{"when":"paused","took_ns":[9000000,9000000,9000000,9000000,9000000,9000000]}])");
+  const Diagnosis diagnosis = diagnose(trace);
+  EXPECT_EQ(diagnosis.unobserved_source, UnobservedSource::kMeasured);
+  EXPECT_EQ(diagnosis.unobserved_ns, 9 * kMillisecond);
+  EXPECT_TRUE(diagnosis.has_slower_device());
+  const Trace unknown =
+      on_device(R"([{"when":"paused","host_alone":true,"took_ns":[9000000,9000000,9000000,9000000,9000000,9000000]}])");
+  EXPECT_NE(diagnose(unknown).unobserved_source, UnobservedSource::kMeasured);
+  EXPECT_FALSE(diagnose(unknown).has_slower_device());
+}
+
 TEST(Diagnosis, knows_the_step_as_it_was_recorded_and_as_it_would_have_been) {
   Trace trace = training().build();
   trace.metadata.clear();  // recorded by torch.profiler

@@ -85,11 +85,19 @@ double paused_steps(const Trace& trace) {
   return steps;
 }
 
+// "58.0 ms as recorded: recording made it 20 % slower".
+std::string cost_text(const Diagnosis& diagnosis) {
+  const std::string recorded = format_time(diagnosis.recorded_ns);
+  if (diagnosis.has_slower_device())
+    return fmt::format("{} as recorded, when the GPU took longer for the same work", recorded);
+  return fmt::format("{} as recorded: recording made it {}", recorded, slowdown_text(diagnosis));
+}
+
 // The unobserved step, and what is known of it: "about 48.5 ms unprofiled (44.1 to 52.0 ms; 58.0 ms as recorded:
 // recording made it 20 % slower)". What was measured is always said; an estimate of next to nothing is not.
 std::string step_text(const Diagnosis& diagnosis) {
   const std::string time = format_time(diagnosis.unobserved_ns), recorded = format_time(diagnosis.recorded_ns);
-  const std::string cost = fmt::format("{} as recorded: recording made it {}", recorded, slowdown_text(diagnosis));
+  const std::string cost = cost_text(diagnosis);
   if (diagnosis.unobserved_source == UnobservedSource::kMeasured)
     return fmt::format("{}, measured over {} ({})", time,
                        counted(static_cast<double>(diagnosis.unrecorded_steps), "unrecorded step"), cost);
@@ -268,15 +276,21 @@ Headline headline(const Diagnosis& diagnosis) {
   if (diagnosis.is_of_memory_alone) return {peak_sentence(diagnosis), held_sentence(diagnosis)};
   if (!diagnosis.is_about_steps) return activity_headline(diagnosis);
   if (diagnosis.recorded_ns <= 0) return {"Nothing in the trace takes any time.", ""};
-  return {step_sentence(diagnosis), diagnosis.breakdown.has_device
-                                        ? with_device_word(device_sentence(diagnosis), diagnosis.device_word)
-                                        : host_sentence(diagnosis)};
+  return {with_device_word(step_sentence(diagnosis), diagnosis.device_word),
+          diagnosis.breakdown.has_device ? with_device_word(device_sentence(diagnosis), diagnosis.device_word)
+                                         : host_sentence(diagnosis)};
 }
 
 std::string recording_cost_text(const Diagnosis& diagnosis, const Trace& trace) {
   if (!diagnosis.is_about_steps || diagnosis.recorded_ns <= 0) return {};
   if (diagnosis.unobserved_source != UnobservedSource::kMeasured)
     return "what recording cost was not measured: too few steps ran unrecorded";
+  if (diagnosis.has_slower_device())
+    return with_device_word(
+        fmt::format("the GPU took longer for recorded steps than for the {} that ran unrecorded, which hides what "
+                    "recording cost",
+                    format_count(diagnosis.unrecorded_steps)),
+        diagnosis.device_word);
   const std::string text = fmt::format("recording made steps {} than the {} that ran unrecorded",
                                        slowdown_text(diagnosis), format_count(diagnosis.unrecorded_steps));
   const auto recorded = static_cast<double>(trace.steps.size()), paused = paused_steps(trace);

@@ -118,6 +118,20 @@ TEST(Headline, says_over_how_many_steps_it_was_measured) {
             "slower).");
 }
 
+// The device's work alone took 57 ms per recorded step, as a limit of power made it slower.
+TEST(Headline, does_not_blame_recording_for_a_slower_device) {
+  Diagnosis diagnosis = sample_diagnosis().diagnosis;
+  diagnosis.unobserved_source = UnobservedSource::kMeasured;
+  diagnosis.unrecorded_steps = 12;
+  diagnosis.timing.device_period = 57'000'000;
+  EXPECT_EQ(headline(diagnosis).step,
+            "A step takes 48.5 ms, measured over 12 unrecorded steps (58.0 ms as recorded, when the GPU took longer "
+            "for the same work).");
+  EXPECT_EQ(recording_cost_text(diagnosis, Trace()),
+            "the GPU took longer for recorded steps than for the 12 that ran unrecorded, which hides what recording "
+            "cost");
+}
+
 TEST(Headline, promises_no_measurement_of_our_own_recorder_where_there_was_none) {
   Diagnosis diagnosis = sample_diagnosis().diagnosis;
   diagnosis.trace.is_ours = true;
