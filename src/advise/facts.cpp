@@ -20,6 +20,8 @@ namespace {
 constexpr double kShareOfDeviceBound = 0.95;
 // Dispatching an operator takes microseconds.
 constexpr Nanoseconds kLongestDispatch = 100'000;
+// Of an operator that calls others, which any of them may hold up: moving so many bytes takes longer than a dispatch.
+constexpr double kLeastComputed = kLongestDispatch / 1e9 * HostCost::kBytesPerSecond;
 
 // Traces without host events tell by their kernels.
 bool is_name_of_training(std::string_view name) {
@@ -69,7 +71,17 @@ bool Facts::is_in_steps(EventId event) const { return telltale::is_in_steps(trac
 
 bool Facts::computes_on_host(EventId event) const {
   if (host_work[event] != HostWork::kOperators || trace.events.duration[event] < kLongestDispatch) return false;
-  return event + 1 == trace.events.size() || trace.events.parent[event + 1] != event;
+  if (event + 1 == trace.events.size() || trace.events.parent[event + 1] != event) return true;
+  const std::optional<double> bytes = host_cost().known(event).work.bytes;
+  if (!bytes || *bytes < kLeastComputed || host_cost().own_time(event) < kLongestDispatch) return false;
+  for (EventId within = event + 1; within < subtree_end(trace, event); ++within)
+    if (trace.events.kind[within] != Kind::kOperator) return false;
+  return true;
+}
+
+double Facts::slower_when_recorded() const {
+  const double rest = diagnosis.observer.rest;
+  return diagnosis.has_slower_device() && rest > 0 && rest < 1 ? 1 / rest : 1;
 }
 
 const CompileModel& Facts::compile_model() const {
@@ -133,7 +145,8 @@ std::vector<EventId> changed_by(const Facts& facts, const Edit& edit) {
 }
 
 std::string time_and_share(const Facts& facts, Nanoseconds per_step) {
-  return fmt::format("{} per step ({})", format_time(per_step), format_percent(facts.percent_of_step(per_step)));
+  const auto time = static_cast<Nanoseconds>(static_cast<double>(per_step) / facts.slower_when_recorded());
+  return fmt::format("{} per step ({})", format_time(time), format_percent(facts.percent_of_step(time)));
 }
 
 Saving saving_around(const Facts& facts, Nanoseconds likely, double uncertainty) {

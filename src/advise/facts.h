@@ -70,7 +70,8 @@ struct Facts {
   double steps() const { return static_cast<double>(diagnosis.timing.steps.size()); }
   // Whether a host event begins within a step, or the launch of device work does.
   bool is_in_steps(EventId event) const;
-  // An operator that calls nothing and takes so long that it computes on the host itself: no mere dispatch.
+  // An operator that calls nothing, or other operators to make its arguments ready, and takes so long without these
+  // that it computes on the host itself: no mere dispatch.
   bool computes_on_host(EventId event) const;
   // What several rules want to know, found out when the first one asks: what torch.compile would do
   // (models/compile_model.h), what operators cost on a CPU (models/host_cost.h), the loops over rows
@@ -84,6 +85,9 @@ struct Facts {
   const DataLoading& data_loading() const;
   const std::vector<EventId>& user_python() const;
   const std::vector<EventId>& log_calls() const;
+  // How many times as long work took while it was recorded, where the device itself was slower then; else 1. What rules
+  // know of a device's speed they multiply by it, as replays are scaled to the step that was measured.
+  double slower_when_recorded() const;
   // The device is at work for nearly the whole unobserved step: shortening the host buys nothing.
   bool is_device_bound() const;
 
@@ -106,7 +110,8 @@ std::vector<EventId> events_named(const Facts& facts, Kind kind, const std::func
 // The events that an edit shortens, runs in a graph or frees of waiting, by id: for Finding::reach.
 std::vector<EventId> changed_by(const Facts& facts, const Edit& edit);
 
-// A time of a step and its share of it, for sentences: "20.0 ms per step (67 %)".
+// A time of a recorded step and its share of the step, for sentences: "20.0 ms per step (67 %)". Where the device was
+// slower while it was recorded, as it takes without that.
 std::string time_and_share(const Facts& facts, Nanoseconds per_step);
 
 // A range around what the replay says, as wide as predictions of its sort have been off, and never more than the step.

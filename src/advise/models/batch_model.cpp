@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "advise/facts.h"
+#include "advise/models/host_cost.h"
 #include "advise/patterns/call_loops.h"
 #include "advise/patterns/device_memory.h"
 #include "advise/patterns/device_work.h"
 #include "advise/patterns/forward_stretch.h"
+#include "advise/patterns/freed_memory.h"
 #include "trace/shapes.h"
 
 namespace telltale {
@@ -67,6 +70,22 @@ bool handles_samples(const Facts& facts, EventId event) {
   const HostWork work = facts.host_work[event];
   return work == HostWork::kDataLoading || facts.computes_on_host(event) ||
          (work == HostWork::kCopies && facts.trace.events.duration[event] >= kLongCopy);
+}
+
+// Python frees what operators on the host have made, which takes as much longer as there is more of it.
+void double_freeing(const Facts& facts, Edit& edit) {
+  const Trace& trace = facts.trace;
+  std::map<EventId, Nanoseconds> freeing;  // by the call whose own time it is part of
+  EventId behind = 0;                      // the operators before it have been seen as a whole
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    if (event < behind || trace.events.kind[event] != Kind::kOperator || !facts.is_in_steps(event)) continue;
+    behind = subtree_end(trace, event);
+    if (const std::optional<FreedMemory> freed = freed_behind(facts, event)) freeing[freed->within] += freed->time;
+  }
+  for (const auto& [call, time] : freeing) {
+    const auto own = static_cast<float>(std::max(facts.host_cost().own_time(call), time));
+    edit.scale_event(trace, call, 1 + static_cast<float>(time) / own);
+  }
 }
 
 // Loops over rows and other parts have twice as many turns, and their kernels stay as small as they are.
@@ -182,6 +201,7 @@ Edit doubled_batch(const Facts& facts) {
     if (is_on_device(trace.events.kind[event])) continue;
     if (handles_samples(facts, event)) edit.scale_event(trace, event, 2);
   }
+  double_freeing(facts, edit);
   double_loops(facts, edit);
   for (const EventId op : events_named(facts, Kind::kOperator,
                                        [](std::string_view name) { return name == "aten::embedding_dense_backward"; }))

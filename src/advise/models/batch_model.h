@@ -52,8 +52,8 @@ class BatchGrowth {
 };
 
 // The step at twice the batch: device work takes as much longer as BatchGrowth says; loading, copies from the
-// host, long operators on the CPU, and loops over rows or other parts of tensors take twice as long. Other Python,
-// dispatch and launches stay.
+// host, operators that compute on the CPU and freeing what these have made, and loops over rows or other parts of
+// tensors take twice as long. Other Python, dispatch and launches stay.
 Edit doubled_batch(const Facts& facts);
 
 // What a sample costs less at twice the batch, as time of a step at the present one. Negative when it would cost more.
