@@ -53,8 +53,8 @@ constexpr PartMeaning kMatrixTypes[] = {
     {"int8", Precision::kInt8},     {"bf16", Precision::kBf16},
     {"fp16", Precision::kFp16},     {"f16", Precision::kFp16},
     {"f64", Precision::kFp64},      {"dgemm", Precision::kFp64},
-    {"sgemm", Precision::kFp32},    {"hgemm", Precision::kFp16},
-    {"f32", Precision::kFp32},
+    {"_d884", Precision::kFp64},    {"sgemm", Precision::kFp32},
+    {"hgemm", Precision::kFp16},    {"f32", Precision::kFp32},
 };
 
 // Instructions of tensor cores and what only they are used for.

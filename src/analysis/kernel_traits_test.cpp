@@ -45,6 +45,14 @@ TEST(KernelTraits, of_products_in_16_bits_are_read_from_their_names) {
   }
 }
 
+TEST(KernelTraits, of_products_in_fp64_are_read_from_their_names) {
+  for (const std::string_view name :
+       {"void cutlass::Kernel2<cutlass_80_tensorop_d884gemm_64x32_16x4_tn_align1>(cutlass_80_tensorop::Params)",
+        "sm90_xmma_gemm_f64f64_f64f64_f64_nt_n_tilesize64x64x32_stage3_warpsize2x2x1_tensor16x8x16_execute_kernel"}) {
+    EXPECT_EQ(traits_of_kernel(name, ""), (KernelTraits{Precision::kFp64, true})) << name;
+  }
+}
+
 TEST(KernelTraits, of_products_in_8_bits_are_read_from_their_names) {
   for (const std::string_view name : {"nvjet_qqtst_128x256_128x6_2x1_2cta_v_bz_TNT", "nvjet_sm90_rqtst_64x64",
                                       "cutlass3x_sm90_tensorop_s64x128x32gemm_e4m3_e4m3_f32_bf16_bf16"}) {

@@ -43,6 +43,23 @@ float filled_share(const Facts& facts, const DeviceCall& call) {
   return static_cast<float>(std::min(1.0, *call.roofline_seconds / kReachedRoofline / seconds));
 }
 
+bool computes_in_float64(const Facts& facts, const DeviceCall& call) {
+  if (facts.trace.events.kind[call.event] != Kind::kKernel) return false;
+  const OperatorTexts texts = texts_of(facts.trace, call.op);
+  const std::vector<Shape> shapes = tensor_shapes(texts.shapes);
+  const std::vector<std::string> types = concrete_values(texts.types);
+  bool has_tensors = false, has_float64 = false, has_others = false;
+  for (std::size_t i = 0; i < std::min(shapes.size(), types.size()); ++i) {
+    if (shapes[i].empty()) continue;  // a number, which takes the type of the tensors beside it, or a list
+    const Precision precision = precision_of_type(types[i]);
+    has_tensors = true;
+    has_float64 = has_float64 || precision == Precision::kFp64;
+    has_others = has_others || (precision != Precision::kFp64 && precision != Precision::kUnknown);
+  }
+  if (has_tensors) return has_float64 && !has_others;
+  return call.traits.precision == Precision::kFp64;
+}
+
 bool is_layout_conversion(std::string_view kernel) {
   return kernel.contains("nchwToNhwc") || kernel.contains("nhwcToNchw");
 }

@@ -1,4 +1,5 @@
-// Device work that rules look at: how much it is together, and which of it runs slowly because of its layout or widths.
+// Device work that rules look at: how much it is together, and which of it runs slowly because of its layout, widths or
+// types.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,10 @@ class CallSum {
 // How much of the device a call fills, from 0 to 1: by its blocks or, where these are not known, by its roofline; 0
 // where neither is. Calls that leave room take no longer when several become one.
 float filled_share(const Facts& facts, const DeviceCall& call);
+
+// A kernel that reads or writes float64 alone: by the types of its operator's tensors or, where they are not known, by
+// its own name.
+bool computes_in_float64(const Facts& facts, const DeviceCall& call);
 
 // Kernels that tell in which layout a convolutional network keeps its images. Tensor cores want the channels last;
 // torch's default has them first (NCHW), and cuDNN then converts before and after each convolution.

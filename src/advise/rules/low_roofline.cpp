@@ -22,9 +22,11 @@ constexpr double kUncertainty = 0.6;
 // What multiplies or reduces. Kernels that only move memory are better fused than tuned: that is torch.compile's.
 bool may_be_tuned(const DeviceCall& call) { return multiplies(call) || call.work == WorkClass::kReduction; }
 
-// Work that a larger batch hardly prolongs is underfilled_gpu's.
+// Work that a larger batch hardly prolongs is underfilled_gpu's. What is in float64 has peaks of its own, of which one
+// is known: other units compute it at half of that.
 bool has_other_reason(const Facts& facts, const BatchGrowth& growth, const DeviceCall& call) {
-  return multiplies_in_32_bits(call) || is_misaligned_product(facts, call) || growth.leaves_room(call);
+  return multiplies_in_32_bits(call) || computes_in_float64(facts, call) || is_misaligned_product(facts, call) ||
+         growth.leaves_room(call);
 }
 
 // Calls of one kernel.

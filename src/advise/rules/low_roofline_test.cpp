@@ -69,6 +69,9 @@ TEST(LowRooflineRule, leaves_what_other_rules_explain_to_them) {
                                 .shapes = "[[8192,8192],[8192,8192]]",
                                 .types = R"(["float","float"])"};
   EXPECT_TRUE(findings_of(training(in_fp32), "low_roofline").empty());
+  KernelSketch in_float64 = softmax(10 * kMillisecond);
+  in_float64.types = R"(["double","Scalar","Scalar"])";
+  EXPECT_TRUE(findings_of(training(in_float64), "low_roofline").empty());
 }
 
 const RuleSample kASlowSoftmax("low_roofline", "a slow softmax", [] { return training(softmax(5 * kMillisecond)); });
