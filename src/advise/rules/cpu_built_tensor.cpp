@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "advise/facts.h"
-#include "advise/patterns/host_calls.h"
+#include "advise/patterns/copied_tensors.h"
 #include "advise/rule.h"
-#include "analysis/host_timeline.h"
 #include "base/amounts.h"
 #include "trace/shapes.h"
 
@@ -24,13 +22,6 @@ struct HostBuilt {
   EventId copy = kNoEvent;       // on the device
 };
 
-constexpr auto kFilling = std::to_array<std::string_view>({
-    "aten::arange",   "aten::bernoulli",    "aten::bernoulli_", "aten::exponential_", "aten::eye",
-    "aten::fill_",    "aten::full",         "aten::full_like",  "aten::linspace",     "aten::normal",
-    "aten::normal_",  "aten::ones",         "aten::ones_like",  "aten::rand",         "aten::rand_like",
-    "aten::randint",  "aten::randint_like", "aten::randn",      "aten::randn_like",   "aten::random_",
-    "aten::randperm", "aten::uniform_",     "aten::zeros",      "aten::zeros_like",   "aten::zero_",
-});
 // What computes on with such numbers, and could as well on the device. What writes other values into them (index_put_,
 // copy_, cat) does not: those come from the host.
 constexpr auto kComputingOn = std::to_array<std::string_view>({
@@ -43,54 +34,29 @@ constexpr auto kComputingOn = std::to_array<std::string_view>({
 enum class Role : std::uint8_t { kOther, kFills, kComputesOn };
 
 std::vector<Role> role_by_name(const Trace& trace) {
-  const auto is_one_of = [](const auto& names, std::string_view name) {
-    return std::ranges::find(names, name) != names.end();
-  };
   std::vector<Role> roles(trace.strings.size(), Role::kOther);
   for (StringId name = 0; name < roles.size(); ++name) {
     const std::string_view text = trace.strings[name];
     if (!text.starts_with("aten::")) continue;
-    if (is_one_of(kFilling, text)) roles[name] = Role::kFills;
-    if (is_one_of(kComputingOn, text)) roles[name] = Role::kComputesOn;
+    if (fills_tensor(text)) roles[name] = Role::kFills;
+    if (std::ranges::find(kComputingOn, text) != kComputingOn.end()) roles[name] = Role::kComputesOn;
   }
   return roles;
-}
-
-// The shape of the first tensor that an operator, or one within it, is given; empty where none is recorded.
-Shape shape_of(const Trace& trace, EventId op, EventId end) {
-  for (EventId event = op; event < end; ++event) {
-    std::vector<Shape> shapes = tensor_shapes(texts_of(trace, event).shapes);
-    if (!shapes.empty() && !shapes.front().empty()) return std::move(shapes.front());
-  }
-  return {};
 }
 
 // Goes over the operators of one thread, and keeps what was made and not yet copied.
 class Search {
  public:
-  Search(const Facts& facts, std::vector<HostBuilt>& found) : facts_(facts), trace_(facts.trace), found_(found) {
-    for (const CopyCall& call : facts.diagnosis.copies.calls) {
-      const EventId launch = trace_.launch_of(call.event);
-      if (call.direction == CopyDirection::kHostToDevice && launch != kNoEvent)
-        copy_of_call_[copying_call(trace_, launch)] = call.event;
-    }
-    roles_ = role_by_name(trace_);
-  }
+  Search(const Facts& facts, std::vector<HostBuilt>& found)
+      : facts_(facts), trace_(facts.trace), found_(found), roles_(role_by_name(facts.trace)) {}
 
-  void walk(const Track& track) {
+  void walk(const std::vector<TensorCall>& calls) {
     made_.clear();
-    EventId behind = 0;  // the operators before it have been seen as a whole
-    for (EventId event = track.first_event; event < track.first_event + track.event_count; ++event) {
-      // Python's call of the method that copies stands for the operator within.
-      const auto copy = copy_of_call_.find(event);
-      const bool is_copy = copy != copy_of_call_.end();
-      if (event < behind || (!is_copy && trace_.events.kind[event] != Kind::kOperator)) continue;
-      behind = subtree_end(trace_, event);
-      if (facts_.host_work[event] == HostWork::kDataLoading || !facts_.is_in_steps(event)) continue;
-      if (is_copy)
-        take_copy(event, behind, copy->second);
+    for (const TensorCall& call : calls) {
+      if (call.copy != kNoEvent)
+        take_copy(call);
       else
-        take_operator(event, behind);
+        take_operator(call);
     }
   }
 
@@ -100,25 +66,25 @@ class Search {
     std::vector<EventId> ops;
   };
 
-  void take_operator(EventId op, EventId end) {
-    const Role role = roles_[trace_.events.name[op]];
+  void take_operator(const TensorCall& op) {
+    const Role role = roles_[trace_.events.name[op.call]];
     if (role == Role::kOther && made_.empty()) return;
-    if (!facts_.launched.of_range(op, end).empty()) {
+    if (!facts_.launched.of_range(op.call, op.end).empty()) {
       made_.clear();  // the device has come in between
     } else if (role == Role::kFills) {
-      made_.push_back({shape_of(trace_, op, end), {op}});
-    } else if (const auto made = made_with(shape_of(trace_, op, end)); made != made_.end()) {
+      made_.push_back({shape_in(trace_, op), {op.call}});
+    } else if (const auto made = made_with(shape_in(trace_, op)); made != made_.end()) {
       if (role == Role::kComputesOn)
-        made->ops.push_back(op);
+        made->ops.push_back(op.call);
       else
         made_.erase(made);
     }
   }
 
-  void take_copy(EventId call, EventId end, EventId copy) {
-    const auto made = made_with(shape_of(trace_, call, end));
+  void take_copy(const TensorCall& copy) {
+    const auto made = made_with(shape_in(trace_, copy));
     if (made == made_.end()) return;
-    found_.push_back({std::move(made->ops), call, copy});
+    found_.push_back({std::move(made->ops), copy.call, copy.copy});
     made_.erase(made);
   }
 
@@ -134,7 +100,6 @@ class Search {
   const Facts& facts_;
   const Trace& trace_;
   std::vector<HostBuilt>& found_;
-  std::unordered_map<EventId, EventId> copy_of_call_;
   std::vector<Role> roles_;  // by name
   std::vector<Made> made_;
 };
@@ -142,12 +107,9 @@ class Search {
 // Within the steps, outside of data loaders, in the order of threads and time. Shapes tell which tensor is copied;
 // without them, a copy is taken for that of what was made right before it.
 std::vector<HostBuilt> host_built_tensors(const Facts& facts) {
-  const std::vector<StepSpan>& steps = facts.diagnosis.timing.steps;
   std::vector<HostBuilt> found;
-  if (facts.diagnosis.copies.calls.empty()) return found;
   Search search(facts, found);
-  for (const TrackId thread : launching_threads(facts.trace, {steps.front().host.begin, steps.back().host.end}))
-    search.walk(facts.trace.tracks[thread]);
+  for (const std::vector<TensorCall>& calls : tensor_calls(facts)) search.walk(calls);
   return found;
 }
 
