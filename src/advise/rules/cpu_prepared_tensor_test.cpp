@@ -81,6 +81,34 @@ TEST(CpuPreparedTensorRule, floats_are_copied_as_floats) {
   EXPECT_TRUE(findings[0].explanation.ends_with("48.0 MiB per step are copied.")) << findings[0].explanation;
 }
 
+// The copy of 100.7 MB in float64 would take 8 ms: 4 more, for 6 that converting takes less.
+TEST(CpuPreparedTensorRule, wider_numbers_take_longer_to_copy) {
+  const std::vector<Finding> findings = found_in([](ProgramSketch& program) {
+    run_operator(program, "aten::to", R"(["double",""])", 6 * kMillisecond);
+    copy(program);
+  });
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 6 - 4 - 0.037 - 0.01, kClose);
+  EXPECT_TRUE(findings[0].explanation.ends_with("48.0 MiB per step are copied, which were 96.0 MiB before."))
+      << findings[0].explanation;
+}
+
+// Of 6,291,456 numbers, 25.2 MB, a transform makes 6,328,224 complex ones, and aten::abs as many lengths, 25.3 MB.
+// Labels are handled in between.
+TEST(CpuPreparedTensorRule, follows_a_tensor_that_an_operator_resizes) {
+  constexpr std::string_view kWaves = "[[48,131072],[]]", kSpectra = "[[48,257,513],[]]", kOthers = "[[48,257,512],[]]";
+  const auto prepare_spectra = [&](ProgramSketch& program, std::string_view copied) {
+    run_operator(program, "aten::stft", kFloats, 5 * kMillisecond, kWaves);
+    run_operator(program, "aten::to", R"(["long int",""])", 10 * kMicrosecond, "[[48],[]]");
+    run_operator(program, "aten::abs", R"(["c10::complex<float>",""])", 3 * kMillisecond, kSpectra);
+    copy(program, {25'312'896, MemorySpace::kPageable, MemorySpace::kDevice}, copied);
+  };
+  const std::vector<Finding> findings = found_in([&](ProgramSketch& program) { prepare_spectra(program, kSpectra); });
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 5 + 3 - 0.02 - 0.02, kClose);
+  EXPECT_TRUE(found_in([&](ProgramSketch& program) { prepare_spectra(program, kOthers); }).empty());
+}
+
 TEST(CpuPreparedTensorRule, follows_a_tensor_through_views) {
   const std::vector<Finding> findings = found_in([](ProgramSketch& program) {
     run_operator(program, "aten::permute", kBytes, 3 * kMicrosecond, kLaidOut);
