@@ -72,11 +72,9 @@ bool Facts::is_in_steps(EventId event) const { return telltale::is_in_steps(trac
 bool Facts::computes_on_host(EventId event) const {
   if (host_work[event] != HostWork::kOperators || trace.events.duration[event] < kLongestDispatch) return false;
   if (event + 1 == trace.events.size() || trace.events.parent[event + 1] != event) return true;
-  const std::optional<double> bytes = host_cost().known(event).work.bytes;
-  if (!bytes || *bytes < kLeastComputed || host_cost().own_time(event) < kLongestDispatch) return false;
-  for (EventId within = event + 1; within < subtree_end(trace, event); ++within)
-    if (trace.events.kind[within] != Kind::kOperator) return false;
-  return true;
+  const HostCost& cost = host_cost();
+  const std::optional<double> bytes = cost.known(event).work.bytes;
+  return bytes && *bytes >= kLeastComputed && cost.own_time(event) >= kLongestDispatch && !cost.contains_others(event);
 }
 
 double Facts::slower_when_recorded() const {

@@ -82,6 +82,7 @@ HostTimes host_times(double flops, double bytes, double threads) {
 HostCost::HostCost(const Facts& facts)
     : threads_(std::max(1.0, session_number(facts.trace, "torch_threads").value_or(1))),
       is_leaf_(facts.trace.events.size()),
+      contains_others_(facts.trace.events.size()),
       share_(facts.trace.events.size()),
       own_(facts.trace.events.duration),
       call_of_(facts.trace.events.size()) {
@@ -103,6 +104,9 @@ std::vector<EventId> HostCost::find_structure(const Facts& facts) {
     is_leaf_[event] = true;
     if (around[event] != kNoEvent) is_leaf_[around[event]] = false;
   }
+  for (EventId event = static_cast<EventId>(events.size()); event-- > 0;)  // parents come before what they contain
+    if (events.parent[event] != kNoEvent && (events.kind[event] != Kind::kOperator || contains_others_[event]))
+      contains_others_[events.parent[event]] = true;
   for (EventId event = 0; event < events.size(); ++event) {
     if (events.kind[event] != Kind::kOperator || !facts.is_in_steps(event)) continue;
     if (is_leaf_[event]) leaves_.push_back(event);

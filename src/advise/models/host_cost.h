@@ -50,6 +50,8 @@ class HostCost {
 
   // Whether an operator calls no other one, and so computes itself.
   bool is_leaf(EventId op) const { return is_leaf_[op]; }
+  // Whether an event contains anything but operators: calls into a device's API, Python.
+  bool contains_others(EventId event) const { return contains_others_[event]; }
   // Of an operator's own time, what grows with its tensors; 0 to 1. 0 of all other events.
   float growing_share(EventId event) const { return share_[event]; }
   // Operators of the steps that compute themselves, by event.
@@ -75,7 +77,7 @@ class HostCost {
   std::vector<bool> computing(const std::vector<EventId>& around) const;
 
   double threads_ = 1;
-  std::vector<bool> is_leaf_;
+  std::vector<bool> is_leaf_, contains_others_;
   std::vector<float> share_;
   std::vector<Nanoseconds> own_;
   std::vector<EventId> leaves_, operators_;
