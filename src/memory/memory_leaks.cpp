@@ -48,6 +48,14 @@ double growth_of(std::span<const std::int64_t> levels) {
   return std::max(0.0, std::min(whole, slope));
 }
 
+// A leak goes on as it began. What warms up, as malloc does until it finds room in what was freed, slows down.
+bool goes_on(std::span<const std::int64_t> levels) {
+  constexpr double kLeastOfEarly = 0.5;
+  const std::size_t half = levels.size() / 2;
+  const double early = theil_sen_slope(levels.first(half + 1)).value_or(0);
+  return theil_sen_slope(levels.subspan(half)).value_or(0) >= kLeastOfEarly * early;
+}
+
 // What one operator made and nothing freed.
 struct Made {
   std::int64_t bytes = 0;
@@ -210,7 +218,7 @@ std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& tim
       last_step = step;
       levels.push_back(static_cast<std::int64_t>(values[static_cast<std::size_t>(behind - 1)]));
     }
-    if (levels.size() < kLeastReadings) continue;
+    if (levels.size() < kLeastReadings || !goes_on(levels)) continue;
     const double growth = growth_of(levels);
     if (growth * static_cast<double>(levels.size()) < kLeastResidentGrowth) continue;
     const double rate = growth * static_cast<double>(levels.size() - 1) / static_cast<double>(last_step - first_step);

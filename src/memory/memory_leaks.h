@@ -57,7 +57,8 @@ std::vector<Nanoseconds> step_ends_for_leaks(const Trace& trace, const StepTimin
 std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::span<const UsedBlock> blocks,
                                      const StepTiming& timing, std::int64_t used);
 
-// Of processes whose resident size was recorded, as those of a loader's workers.
+// Of processes whose resident size was recorded, as those of a loader's workers. One that grows less than half as fast
+// in the second half of the steps warms up.
 std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& timing);
 
 }  // namespace telltale
