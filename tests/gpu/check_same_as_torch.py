@@ -176,7 +176,8 @@ def check_lines(trace: telltale.Trace) -> None:
     source = Path(PROGRAMS["compiled"].__code__.co_filename).read_text().splitlines()
     line = next(number for number, text in enumerate(source, 1) if "return torch.softmax(" in text)
     found = sum(places.get(row, ("", 0))[0].endswith("programs.py") and places[row][1] == line for row in kernels)
-    measured = f"{found} of {len(kernels)}, as {places.get(kernels[0]) if kernels else None}"
+    file, at = places.get(kernels[0], ("no file", 0)) if kernels else ("no kernel", 0)
+    measured = f"{found} of {len(kernels)}, as {Path(file).name}:{at}"
     claim("compiled: Triton kernels with their line", found == len(kernels) > 0, measured, f"programs.py:{line}")
 
 
