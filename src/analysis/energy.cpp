@@ -91,10 +91,19 @@ class DeviceReadings {
     return sum / static_cast<double>(when->length());
   }
 
-  // The mean of what counts up, by time.
+  // Whether what counts up falls there: then nobody knows what it had counted until then.
+  bool begins_anew(const CounterSeries& series, Interval when) const {
+    for (std::uint32_t i = series.first; i + 1 < series.first + series.count; ++i)
+      if (counters_.time[i + 1] > when.begin && counters_.time[i] < when.end &&
+          counters_.value[i + 1] < counters_.value[i])
+        return true;
+    return false;
+  }
+
+  // The mean of what counts up, by time; nothing where it begins anew.
   std::optional<double> rise_per_second(const CounterSeries& series) const {
     const std::optional<Interval> when = covered(series);
-    if (!when) return std::nullopt;
+    if (!when || begins_anew(series, *when)) return std::nullopt;
     const double rise = steady_value_at(counters_, series, when->end) - steady_value_at(counters_, series, when->begin);
     return rise * kNanosecondsPerSecond / static_cast<double>(when->length());
   }

@@ -69,6 +69,21 @@ TEST(EnergyUse, is_power_added_up_where_nothing_counts_it) {
   EXPECT_EQ(device.source, EnergySource::kPower);
 }
 
+// Somebody else's, who writes counters as they are: what it showed before is not known.
+TEST(EnergyUse, is_that_of_the_power_where_the_counter_begins_anew) {
+  TraceSketch sketch;
+  read(sketch, "GPU 0: energy (J)", 21, [](int i) { return i < 10 ? 9000 + 30.0 * i : 30.0 * i; });
+  read(sketch, "GPU 0: power (W)", 21, [](int) { return 300.0; });
+  read(sketch, "CPU: energy (J)", 21, [](int i) { return i < 10 ? 100 + 30.0 * i : 30.0 * i; });
+  const auto use = energy_use(sketch.build(), {0, 2 * kSecond}, both_are(kTenth), {});
+  ASSERT_TRUE(use);
+  ASSERT_EQ(use->devices.size(), 2U);
+  EXPECT_EQ(use->devices[0].source, EnergySource::kPower);
+  EXPECT_DOUBLE_EQ(use->devices[0].watts.value(), 300);
+  EXPECT_FALSE(use->devices[1].watts);
+  EXPECT_DOUBLE_EQ(use->joules_per_step.value(), 30);
+}
+
 // The device's power swings; both ways to its energy agree with an integral in steps of a tenth of a millisecond.
 TEST(EnergyUse, counter_and_power_agree_with_an_integral) {
   const auto watts = [](double seconds) { return 400 + 200 * std::sin(3 * seconds); };

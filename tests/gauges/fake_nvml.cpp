@@ -86,24 +86,25 @@ Result nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* device) {
 Result nvmlDeviceGetUUID(Device device, char* text, unsigned size) {
   return ask("uuid", device, [&] { put(text, size, at(device).uuid); });
 }
+Result nvmlDeviceGetMemoryInfo(Device device, Memory* memory) {
+  return ask("memory", device, [&] {
+    *memory = {at(device).memory_total, at(device).memory_total - at(device).memory_used, at(device).memory_used};
+  });
+}
+Result nvmlDeviceGetPowerUsage(Device device, unsigned* value) {
+  return ask("power", device, [&] { *value = at(device).power; });
+}
+#ifndef FAKE_OLD_NVML
 Result nvmlDeviceGetName(Device device, char* text, unsigned size) {
   return ask("name", device, [&] { put(text, size, at(device).name); });
 }
 Result nvmlDeviceGetUtilizationRates(Device device, Utilization* utilization) {
   return ask("utilization", device, [&] { *utilization = {at(device).utilization, at(device).memory_activity}; });
 }
-Result nvmlDeviceGetMemoryInfo(Device device, Memory* memory) {
-  return ask("memory", device, [&] {
-    *memory = {at(device).memory_total, at(device).memory_total - at(device).memory_used, at(device).memory_used};
-  });
-}
 Result nvmlDeviceGetClockInfo(Device device, Clock clock, unsigned* value) {
   const bool is_memory = clock == Clock::kMemory;
   return ask(is_memory ? "memory clock" : "SM clock", device,
              [&] { *value = is_memory ? at(device).memory_clock : at(device).sm_clock; });
-}
-Result nvmlDeviceGetPowerUsage(Device device, unsigned* value) {
-  return ask("power", device, [&] { *value = at(device).power; });
 }
 Result nvmlDeviceGetEnforcedPowerLimit(Device device, unsigned* value) {
   return ask("power limit", device, [&] { *value = at(device).power_limit; });
@@ -132,6 +133,7 @@ Result nvmlDeviceGetFieldValues(Device device, int count, FieldValue* values) {
     }
   });
 }
+#endif
 
 }  // extern "C"
 // NOLINTEND(readability-identifier-naming)

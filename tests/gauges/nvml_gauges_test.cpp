@@ -82,6 +82,16 @@ TEST_F(NvmlGaugesTest, energy_counts_from_the_first_reading) {
   EXPECT_THAT(read(*gauges, kSecond), Contains(Pair("GPU 0, energy (J)", 12.345)));
 }
 
+TEST_F(NvmlGaugesTest, energy_goes_on_where_the_counter_begins_anew) {
+  const auto gauges = open();
+  std::vector<double> joules;
+  for (const unsigned long long counter : {8'000'000ull, 8'002'000ull, 500ull, 1'500ull, 9'001'500ull}) {
+    fake_.devices[0].energy = counter;
+    joules.push_back(read(*gauges, 0)["GPU 0, energy (J)"]);
+  }
+  EXPECT_THAT(joules, ElementsAre(0, 2, 2, 3, 9003));
+}
+
 TEST_F(NvmlGaugesTest, nvlink_is_a_rate_between_two_readings) {
   const auto gauges = open();
   read(*gauges, 0);
@@ -213,6 +223,26 @@ TEST_F(NvmlGaugesTest, missing_library_is_told) {
   setenv("TELLTALE_NVML_LIBRARY", "/no/such/libnvidia-ml.so.1", 1);
   EXPECT_EQ(open(), nullptr);
   EXPECT_THAT(why_, HasSubstr("no NVIDIA driver was found"));
+}
+
+TEST_F(NvmlGaugesTest, library_without_nvmls_functions_is_told) {
+  setenv("TELLTALE_NVML_LIBRARY", "libc.so.6", 1);
+  EXPECT_EQ(open(), nullptr);
+  EXPECT_EQ(why_, "NVML cannot start (error 13)");
+}
+
+// An old driver's: what it has is read, and the rest left out.
+TEST_F(NvmlGaugesTest, functions_that_a_library_does_not_have_are_left_out) {
+  setenv("TELLTALE_NVML_LIBRARY", FAKE_OLD_NVML, 1);
+  setenv("FAKE_NVML_DEVICES", "1", 1);
+  const auto gauges = open();
+  unsetenv("FAKE_NVML_DEVICES");
+  ASSERT_NE(gauges, nullptr) << why_;
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(read(*gauges, i * kSecond), (Values{{"GPU 0, memory used (bytes)", 20e9},
+                                                  {"GPU 0, memory total (bytes)", 80e9},
+                                                  {"GPU 0, power (W)", 500}}));
+  EXPECT_TRUE(gauges->has_devices());
 }
 
 TEST_F(NvmlGaugesTest, devices_have_the_numbers_that_cuda_gives_them_in_this_process) {

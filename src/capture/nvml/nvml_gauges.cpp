@@ -133,8 +133,10 @@ void NvmlGauges::read(Device& device, std::int64_t now, const Emit& emit) {
   unsigned long long large = 0;
   // First, so that its time is closest to that of the reading.
   if (ask(device, kEnergy, [&] { return nvml.energy(device.handle, &large); })) {
-    if (!device.first_energy) device.first_energy = large;
-    if (large >= *device.first_energy) put("energy (J)", static_cast<double>(large - *device.first_energy) / 1e3);
+    // A counter that begins anew, as when the driver is loaded again, does not say what was used until then.
+    if (device.last_energy && large >= *device.last_energy) device.used_energy += large - *device.last_energy;
+    device.last_energy = large;
+    put("energy (J)", static_cast<double>(device.used_energy) / 1e3);
   }
   if (ask(device, kPower, [&] { return nvml.power(device.handle, &value); })) put("power (W)", value / 1e3);
   if (ask(device, kPowerLimit, [&] { return nvml.power_limit(device.handle, &value); }))

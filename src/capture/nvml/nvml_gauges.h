@@ -60,8 +60,9 @@ class NvmlGauges {
     nvml::Device handle = nullptr;
     std::string label;
     bool is_lost = false;
-    std::array<std::uint8_t, kQuantities> failures = {};  // in a row
-    std::optional<unsigned long long> first_energy;
+    std::array<std::uint8_t, kQuantities> failures = {};          // in a row
+    std::optional<unsigned long long> last_energy;                // millijoules, by the device's counter
+    unsigned long long used_energy = 0;                           // since the first reading
     std::array<std::optional<unsigned long long>, 2> nvlink_kib;  // sent and received, at nvlink_time
     std::int64_t nvlink_time = 0;
   };
