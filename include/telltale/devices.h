@@ -50,7 +50,8 @@ TELLTALE_API telltale_status telltale_cuda_start(const telltale_cuda_options* op
 /* Waits for the device work that was launched since, records it, and detaches CUPTI, so that the process is as fast as
  * before. Threads may launch work meanwhile. Where the device is still at work after five seconds, or a stream is being
  * captured, for which nobody may wait, CUPTI records nothing any more but stays attached until a later call finds the
- * device idle; telltale_devices_error_text() says so the first time. Call it before telltale_stop(). */
+ * device idle. A CUPTI from before CUDA 12.6 stays for good in a process that uses CUDA graphs, which it breaks when it
+ * goes. telltale_devices_error_text() says so the first time. Call it before telltale_stop(). */
 TELLTALE_API telltale_status telltale_cuda_stop(void);
 
 /* From here on until the first telltale_cuda_start(), notes what CUDA graphs are captured from, so that their kernels

@@ -46,6 +46,20 @@ TEST_F(CudaAttaching, numbers_that_wrap_still_find_their_launches) {
   EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, number));
 }
 
+// As after 2^32 calls, but at once: each number that is on the way stands for two launches.
+TEST_F(CudaAttaching, numbers_that_repeat_find_the_launch_before_the_kernel) {
+  constexpr int kLaunches = 40;
+  start_session();
+  start();
+  fake::set_late(true);
+  for (int i = 0; i < 2 * kLaunches; ++i) {
+    if (i % kLaunches == 0) fake::set_next_correlation(1);
+    run_op(i);
+  }
+  stop();
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 2 * kLaunches));
+}
+
 TEST_F(CudaAttaching, a_context_that_is_destroyed_is_not_waited_for_and_its_kernels_stay) {
   std::atomic<int> waits = 0;
   start_session();
@@ -142,6 +156,38 @@ TEST_F(CudaAttaching, a_kernel_that_never_ends_keeps_nobody_from_stopping) {
   stop();
   EXPECT_EQ(fake::calls_of("cuptiSubscribe"), 2);
   EXPECT_EQ(numbers_of_kernels(stop_and_read()), (std::vector<int>{0, 3, 4}));
+}
+
+TEST_F(CudaAttaching, graphs_are_seen_while_it_stays_for_a_kernel_that_does_not_end) {
+  telltale_cuda_options options = cuda_options();
+  options.stacks = [](int, std::uint32_t* stack, std::uint32_t*) {
+    *stack = telltale_intern("train.py(12): forward");
+    return 1;
+  };
+  fake::set_domains_take_all_along(true);
+  start_session();
+  start(options);
+  run_op(0);
+  std::binary_semaphore ends(0);
+  fake::on_synchronize([&](CUcontext) {
+    ends.acquire();
+    ends.release();
+  });
+  stop_cuda();
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 0);
+  fake::create_node(fake::graph(1), fake::node(700));
+  ends.release();
+  start(options);
+  const fake::Correlation launched = fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, fake::context(1));
+  CUpti_ActivityKernel9 record = fake::kernel(launched, "replayed", fake::device_time(), fake::device_time() + 10);
+  record.graphId = 1;
+  record.graphNodeId = 700;
+  fake::add(record);
+  stop();
+  const Trace trace = stop_and_read();
+  const auto replayed = events_named(trace, "replayed");
+  ASSERT_EQ(replayed.size(), 1u);
+  EXPECT_NE(trace.graph_origins.find(replayed[0]), nullptr);
 }
 
 TEST_F(CudaAttaching, nothing_is_waited_for_while_a_stream_is_captured) {

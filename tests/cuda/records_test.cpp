@@ -1,5 +1,8 @@
 // What CUPTI's records become, in whatever order and however late they come.
+#include <malloc.h>
+
 #include <algorithm>
+#include <cstring>
 #include <thread>
 
 #include "cuda_fixture.h"
@@ -206,6 +209,66 @@ TEST_F(CudaRecords, memory_pools_and_overhead_stand_where_they_happened) {
   }
   EXPECT_EQ(integer_of(trace, events_named(trace, "Memory pool trimmed")[0], "pool bytes"), 1 << 20);
   EXPECT_EQ(trace.events.kind[events_named(trace, "Buffer Flush")[0]], Kind::kOverhead);
+}
+
+// From CUDA 12.4 on, whoever reads such a record frees what belongs to it.
+TEST_F(CudaRecords, of_full_command_buffers_leave_no_memory_behind) {
+  constexpr int kRecords = 20'000;
+  constexpr std::size_t kEach = 1000;
+  start_session();
+  start();
+  run_op(0);
+  const auto add_some = [](int count) {
+    for (int i = 0; i < count; ++i) {
+      CUpti_ActivityOverhead3 overhead = {};
+      overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+      overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL;
+      overhead.start = fake::device_time();
+      overhead.end = overhead.start + 10;
+      overhead.overheadData = std::malloc(kEach);  // NOLINT(cppcoreguidelines-no-malloc): as CUPTI does
+      fake::add(overhead);
+      if (i % 500 == 499) read_all();
+    }
+  };
+  add_some(1000);
+  const std::size_t before = mallinfo2().uordblks;
+  add_some(kRecords);
+  EXPECT_LT(mallinfo2().uordblks, before + kRecords * kEach / 4);
+  stop();
+  EXPECT_EQ(count_of(stop_and_read(), "Command Buffer Full"), kRecords + 1000u);
+}
+
+// They point to what is CUPTI's own. This one is flushed when all that came before has been read.
+TEST_F(CudaRecords, have_their_names_though_cupti_takes_those_along_when_it_goes) {
+  char name[] = "kernel_1";
+  start_session();
+  start();
+  const fake::Correlation launched = launch_op(1);
+  bool is_added = false;
+  fake::on_entering("cuptiActivityDisable", [&] {
+    if (std::exchange(is_added, true)) return;
+    fake::add(fake::kernel(launched, name, fake::device_time(), fake::device_time() + 10));
+  });
+  fake::on_entering("cuptiFinalize", [&] { std::strcpy(name, "gone"); });
+  stop();
+  EXPECT_STREQ(name, "gone");
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), std::vector<int>{1});
+}
+
+TEST_F(CudaRecords, of_a_newer_cupti_are_longer_and_read_as_far_as_they_are_known) {
+  start_session();
+  start();
+  for (int i = 0; i < 50; ++i) {
+    struct {
+      CUpti_ActivityKernel9 known;
+      std::uint64_t more[5] = {~0ull, ~0ull, ~0ull, ~0ull, ~0ull};
+    } record = {fake::kernel(launch_op(i), kernel_of(i), fake::device_time(), fake::device_time() + 100)};
+    fake::add(record);
+  }
+  stop();
+  const Trace trace = stop_and_read();
+  EXPECT_EQ(numbers_of_kernels(trace), numbers(0, 50));
+  EXPECT_EQ(trace.anomalies.count(Anomaly::kUnfinishedDeviceWork), 0u);
 }
 
 TEST_F(CudaRecords, of_allocations_are_not_asked_for) {

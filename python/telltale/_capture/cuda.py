@@ -138,7 +138,7 @@ class CudaWatch:
         self._process = 0
         try:
             if said := load_devices().stop_cuda():
-                say_once(f"what the GPU did last may be missing: {said}")
+                say_once(f"when the recording of the GPU stopped: {said}")
         except DevicesUnavailable as reason:
             say_once(f"what the GPU did last may be missing: {reason}")
 

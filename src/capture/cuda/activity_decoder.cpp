@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <iterator>
 
 #include "capture/cuda/activity_names.h"
@@ -12,6 +13,9 @@ namespace {
 // Newer versions of these structs add members at the end: what is read here stands where it stood in CUDA 12.0.
 static_assert(offsetof(CUpti_ActivityKernel9, correlationId) == 92 && offsetof(CUpti_ActivityKernel9, name) == 104);
 static_assert(offsetof(CUpti_ActivityKernel9, graphNodeId) == 144 && offsetof(CUpti_ActivityKernel9, graphId) == 156);
+
+// From this version on, that of CUDA 12.4, some records of overhead come with memory that their reader has to free.
+constexpr std::uint32_t kFirstWithOverheadData = 22;
 
 constexpr auto kInteger = TELLTALE_FIELD_TYPE_INTEGER;
 constexpr auto kFloat = TELLTALE_FIELD_TYPE_FLOAT;
@@ -160,6 +164,8 @@ void ActivityDecoder::decode_transfer(const Record& record, std::string name, te
 }
 
 void ActivityDecoder::decode_overhead(const CUpti_ActivityOverhead& overhead) {
+  if (cupti_.version >= kFirstWithOverheadData && overhead.overheadKind == CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL)
+    std::free(reinterpret_cast<const CUpti_ActivityOverhead3&>(overhead).overheadData);
   Span span;
   if (!span_of(overhead.start, overhead.end, 0, span)) return;
   telltale_span_at(tracks_.overhead(), site_named(overhead_name(overhead.overheadKind), TELLTALE_KIND_OVERHEAD, false),

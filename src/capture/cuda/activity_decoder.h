@@ -22,9 +22,14 @@ namespace telltale::capture {
 
 class ActivityDecoder {
  public:
-  ActivityDecoder(const CudaDriver& driver, Correlations& correlations, const LaunchTimes& launches, GraphNodes& graphs,
-                  StreamTracks& tracks)
-      : driver_(driver), correlations_(correlations), launches_(launches), graphs_(graphs), tracks_(tracks) {}
+  ActivityDecoder(const CudaDriver& driver, const Cupti& cupti, Correlations& correlations, const LaunchTimes& launches,
+                  GraphNodes& graphs, StreamTracks& tracks)
+      : driver_(driver),
+        cupti_(cupti),
+        correlations_(correlations),
+        launches_(launches),
+        graphs_(graphs),
+        tracks_(tracks) {}
 
   void decode(const CUpti_Activity& record);
 
@@ -61,6 +66,7 @@ class ActivityDecoder {
   const MultiprocessorLimits& limits_of(std::uint32_t device);
 
   const CudaDriver& driver_;
+  const Cupti& cupti_;
   Correlations& correlations_;
   const LaunchTimes& launches_;
   GraphNodes& graphs_;

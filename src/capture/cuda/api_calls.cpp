@@ -95,10 +95,9 @@ CUptiResult ApiCalls::enable_captures(CUpti_SubscriberHandle subscriber) {
   return CUPTI_SUCCESS;
 }
 
-void ApiCalls::disable_all_but_captures(CUpti_SubscriberHandle subscriber) {
+void ApiCalls::disable_all(CUpti_SubscriberHandle subscriber) {
   for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API})
     cupti_.EnableDomain(0, subscriber, domain);
-  enable_captures(subscriber);
 }
 
 void ApiCalls::end() {

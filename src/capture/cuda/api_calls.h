@@ -46,7 +46,7 @@ class ApiCalls {
   CUptiResult enable(CUpti_SubscriberHandle subscriber, telltale_cuda_calls calls);
   // The same for what tells of captures alone, as long as CUPTI is attached: none may be missed, or it is broken later.
   CUptiResult enable_captures(CUpti_SubscriberHandle subscriber);
-  void disable_all_but_captures(CUpti_SubscriberHandle subscriber);
+  void disable_all(CUpti_SubscriberHandle subscriber);
   // Calls that have begun are not recorded any more.
   void end();
 

@@ -53,6 +53,10 @@ std::uint64_t monotonic_ns() {
 // of 200,000 kernels, of which none was missing.
 bool counts_one_too_many(const Cupti& cupti) { return cupti.version / 100 == 1300; }
 
+// Before CUDA 12.6, to take CUPTI out of a process that uses CUDA graphs ends in a crash when it comes back, or sooner;
+// PyTorch's profiler leaves it in there as well.
+bool breaks_graphs_when_it_goes(const Cupti& cupti) { return cupti.version < 24; }
+
 const char* words_for_calls(std::uint32_t calls) {
   switch (calls) {
     case TELLTALE_CUDA_CALLS_AS_CALLED:
@@ -71,7 +75,7 @@ CuptiAttachment::CuptiAttachment(CudaDriver driver, Cupti cupti)
       cupti_(std::move(cupti)),
       waits_(cupti_, tracks_),
       calls_(cupti_, correlations_, launches_, contexts_, waits_),
-      decoder_(driver_, correlations_, launches_, graphs_, tracks_),
+      decoder_(driver_, cupti_, correlations_, launches_, graphs_, tracks_),
       device_wait_(driver_) {
   the_attachment.store(this);
 }
@@ -161,8 +165,8 @@ Outcome CuptiAttachment::failed(const char* what, CUptiResult result) {
 
 // ---- Detaching ----
 
-bool CuptiAttachment::detach() {
-  if (!is_subscribed_) return true;  // what others do with CUPTI is not ours to end
+Detached CuptiAttachment::detach() {
+  if (!is_subscribed_) return Detached::kGone;  // what others do with CUPTI is not ours to end
   if (is_recording_) {
     calls_.end();
     wait_for_device();
@@ -177,20 +181,26 @@ bool CuptiAttachment::detach() {
   if (is_recording_) {
     cupti_.ActivityFlushAll(0);
     cupti_.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    decode_full_buffers();  // while the names that records point to are there
   }
   // CUPTI must not be taken away from under work that it follows.
-  if (is_idle)
+  const Detached result = !is_idle ? Detached::kUntilIdle : must_stay() ? Detached::kForGood : Detached::kGone;
+  if (result == Detached::kGone) {
     let_go();
-  else
-    calls_.disable_all_but_captures(subscriber_);
+  } else {
+    calls_.disable_all(subscriber_);
+    enable_graphs();  // before CUDA 12.6 Update 1, what else was on may have gone with that
+  }
   if (is_recording_) {
     decode_full_buffers();
     tell_quality();
   }
   if (is_idle) buffers_.end();
   is_recording_ = false;
-  return is_idle;
+  return result;
 }
+
+bool CuptiAttachment::must_stay() const { return breaks_graphs_when_it_goes(cupti_) && graphs_.have_been_used(); }
 
 void CuptiAttachment::let_go() {
   cupti_.Unsubscribe(subscriber_);
@@ -206,6 +216,13 @@ bool CuptiAttachment::wait_for_device() {
   return device_wait_.ends(contexts);
 }
 
+void CuptiAttachment::leave_to_parent() {
+  CuptiAttachment* const attachment = the_attachment.load();
+  if (attachment == nullptr) return;
+  attachment->is_parents_.store(true, std::memory_order_relaxed);
+  attachment->calls_.end();
+}
+
 // ---- What CUPTI calls ----
 
 void CuptiAttachment::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
@@ -217,6 +234,7 @@ void CuptiAttachment::on_callback(void* self, CUpti_CallbackDomain domain, CUpti
 }
 
 void CuptiAttachment::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resource) {
+  if (is_parents_.load(std::memory_order_relaxed)) return;
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) return contexts_.remove(resource.context);
   const auto& made = *static_cast<const CUpti_GraphData*>(resource.resourceDescriptor);
   std::uint32_t graph = 0;

@@ -22,6 +22,13 @@
 
 namespace telltale::capture {
 
+// What becomes of CUPTI when it is detached.
+enum class Detached : std::uint8_t {
+  kGone,
+  kUntilIdle,  // it stays until a later detach() finds the device idle
+  kForGood,    // this version cannot be taken out of this process
+};
+
 // One in a process, never destroyed; called by one thread at a time.
 class CuptiAttachment {
  public:
@@ -33,9 +40,13 @@ class CuptiAttachment {
   Outcome record(const telltale_cuda_options& options);
   Outcome watch_graphs(const telltale_cuda_options& options);
   // All that was launched until now is in the recording when it returns, unless the device is busy for very long. Then,
-  // or while a stream is captured, CUPTI cannot be taken out of the process: false. It tells of nothing any more, and
-  // goes with the next detach() that finds the device idle.
-  bool detach();
+  // or while a stream is captured, CUPTI cannot be taken out of the process: it tells of nothing any more but of graphs
+  // that are captured.
+  Detached detach();
+
+  // In a child that was forked: what CUPTI still tells of is nobody's business. A lock that a thread of the parent held
+  // is held for good.
+  static void leave_to_parent();
 
  private:
   struct Losses {
@@ -61,6 +72,7 @@ class CuptiAttachment {
   void decode_full_buffers();
   void count_dropped(std::uint64_t dropped);
   bool wait_for_device();  // whether all of its work has ended
+  bool must_stay() const;
   void let_go();
   void tell_facts(const telltale_cuda_options& options);
   void tell_quality();
@@ -84,6 +96,7 @@ class CuptiAttachment {
   bool is_subscribed_ = false;
   bool has_recorded_ = false;  // since CUPTI was attached
   std::atomic<bool> is_recording_ = false;
+  std::atomic<bool> is_parents_ = false;  // in a child that was forked
   std::uint64_t dropped_ = 0;
   Losses told_losses_;
   std::uint64_t uncounted_drops_ = 0;

@@ -1,5 +1,6 @@
 #include "capture/cuda/cuda_capture.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,6 +14,14 @@
 
 namespace telltale::capture {
 namespace {
+
+const char* why_it_stays(Detached left) {
+  if (left == Detached::kForGood)
+    return "CUPTI stays in the process, which makes launches slower: before CUDA 12.6, taking it out of a program that "
+           "uses CUDA graphs breaks the program";
+  return "the GPU was still at work, or a CUDA graph was being captured, so that its last work may be missing: CUPTI "
+         "stays in the process, which makes launches slower, until a later stop finds the GPU idle";
+}
 
 telltale_site start_site = {"CUPTI start", "", "", "", nullptr, 0, 0, TELLTALE_KIND_OVERHEAD, 0};
 telltale_site stop_site = {"CUPTI stop", "", "", "", nullptr, 0, 0, TELLTALE_KIND_OVERHEAD, 0};
@@ -63,13 +72,11 @@ class CudaCapture {
       return {TELLTALE_STATUS_NOT_STARTED, "CUDA is not recorded"};
     }
     const telltale_scope scope = telltale_begin(&stop_site);
-    const bool has_let_go = attachment_->detach();
+    const Detached left = attachment_->detach();
     telltale_end(&scope);
     is_recording_ = false;
-    if (has_let_go || std::exchange(has_said_why_it_stays_, true)) return {};
-    return {TELLTALE_STATUS_OK,
-            "the GPU was still at work, or a CUDA graph was being captured, when recording stopped: CUPTI stays in the "
-            "process, which makes launches slower, until a later stop finds the GPU idle"};
+    if (left == Detached::kGone || std::exchange(has_said_why_it_stays_, true)) return {};
+    return {TELLTALE_STATUS_OK, why_it_stays(left)};
   }
 
   Outcome watch_graphs(const telltale_cuda_options& options) {
@@ -101,6 +108,7 @@ class CudaCapture {
     pid_ = getpid();
     // After CUPTI has been loaded, so that it runs before CUPTI takes itself down.
     std::atexit([] { stop_cuda(); });
+    pthread_atfork(nullptr, nullptr, &CuptiAttachment::leave_to_parent);
     return {};
   }
 

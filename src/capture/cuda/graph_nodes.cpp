@@ -17,6 +17,7 @@ void GraphNodes::begin_recording() {
 }
 
 void GraphNodes::created(std::uint32_t graph, std::uint64_t node, bool tells_now) {
+  have_been_used_.store(true, std::memory_order_relaxed);
   // Outside the lock: it looks into Python.
   std::uint32_t stack = 0, kept = 0;
   if (stacks_ != nullptr && stacks_(1, &stack, &kept) == 0) stack = 0;
@@ -26,6 +27,7 @@ void GraphNodes::created(std::uint32_t graph, std::uint64_t node, bool tells_now
 }
 
 void GraphNodes::cloned(std::uint32_t graph, std::uint64_t node, std::uint64_t original) {
+  have_been_used_.store(true, std::memory_order_relaxed);
   const std::lock_guard held(mutex_);
   if (note(node, {.graph = graph, .original = original}) == nullptr) return;
   if (const auto found = nodes_.find(original); found != nodes_.end()) ++found->second.clones;
@@ -74,6 +76,7 @@ void GraphNodes::forget(std::uint64_t number) {
 }
 
 void GraphNodes::used(std::uint64_t node) {
+  have_been_used_.store(true, std::memory_order_relaxed);
   const std::lock_guard held(mutex_);
   // What it was cloned from may be a clone as well; more than a few in a row are a loop in broken numbers.
   for (int generation = 0; generation < 8 && node != 0; ++generation) {

@@ -30,6 +30,9 @@ class GraphNodes {
   // done.
   void used(std::uint64_t node);
 
+  // Whether the process has had any node that was seen.
+  bool have_been_used() const { return have_been_used_.load(std::memory_order_relaxed); }
+
   // How many there was no room for: nobody will know where they come from.
   std::uint64_t left_out() const { return left_out_.load(std::memory_order_relaxed); }
 
@@ -55,6 +58,7 @@ class GraphNodes {
   std::unordered_map<std::uint64_t, Node> nodes_;
   std::deque<std::uint64_t> destroyed_;  // the oldest first
   std::atomic<std::uint64_t> left_out_ = 0;
+  std::atomic<bool> have_been_used_ = false;
   std::uint32_t recording_ = 1;
   telltale_stack_source stacks_ = nullptr;
 };

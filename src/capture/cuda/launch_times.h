@@ -23,8 +23,10 @@ class LaunchTimes {
     lower(first_correlation_, correlation);
     lower(first_ticks_, ticks);
     Slot& slot = slots_[correlation % kSlots];
+    // Of a number that comes twice nobody knows which call a kernel belongs to.
+    const bool repeats = slot.correlation.load(std::memory_order_relaxed) == correlation;
     slot.correlation.store(0, std::memory_order_relaxed);
-    slot.ticks.store(ticks, std::memory_order_release);
+    slot.ticks.store(repeats ? 0 : ticks, std::memory_order_release);
     slot.correlation.store(correlation, std::memory_order_release);
   }
 

@@ -47,7 +47,7 @@ bool end_recording(bool and_session) {
   if (!recorded_process.compare_exchange_strong(ours, 0)) return false;
   telltale_gauges_stop();
   if (telltale_cuda_stop() == TELLTALE_STATUS_OK && telltale_devices_error_text()[0] != '\0')
-    say("the GPU's last work may be missing", telltale_devices_error_text());
+    say("when the recording of the GPU stopped", telltale_devices_error_text());
   if (and_session) telltale_stop();
   return true;
 }

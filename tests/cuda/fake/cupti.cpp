@@ -33,7 +33,7 @@ struct State {
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   std::set<int> kinds;
   std::vector<Buffer> buffers;
-  bool must_begin_buffer = false, are_late = false;
+  bool must_begin_buffer = false, are_late = false, domains_take_all_along = false;
   std::size_t dropped = 0;
   std::uint32_t version = 130001;
   Correlation next = 1;
@@ -143,6 +143,7 @@ void reset() {
   const std::lock_guard held(state().mutex);
   clear(state());
   state().has_another_subscriber = state().must_begin_buffer = state().are_late = false;
+  state().domains_take_all_along = false;
   state().buffers.clear();
   state().dropped = 0;
   state().version = 130001;
@@ -158,6 +159,11 @@ void subscribe_another() {
 void set_cupti_version(std::uint32_t version) {
   const std::lock_guard held(state().mutex);
   state().version = version;
+}
+
+void set_domains_take_all_along(bool do_they) {
+  const std::lock_guard held(state().mutex);
+  state().domains_take_all_along = do_they;
 }
 
 Correlation call_runtime(CUpti_runtime_api_trace_cbid id, CUcontext context, const Call& made) {
@@ -381,7 +387,8 @@ CUptiResult cuptiEnableDomain(std::uint32_t enable, CUpti_SubscriberHandle, CUpt
     state().domains.insert(domain);
   } else {
     state().domains.erase(domain);
-    std::erase_if(state().enabled, [&](const auto& one) { return one.first == domain; });
+    std::erase_if(state().enabled,
+                  [&](const auto& one) { return one.first == domain || state().domains_take_all_along; });
   }
   return CUPTI_SUCCESS;
 }

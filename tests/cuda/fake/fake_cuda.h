@@ -33,6 +33,8 @@ void on_entering(const std::string& function, std::function<void()> act);
 void subscribe_another();
 // As cuptiGetVersion() tells it; 130001 after reset().
 void set_cupti_version(std::uint32_t version);
+// Disabling a domain disables all else, as before CUDA 12.6 Update 1.
+void set_domains_take_all_along(bool do_they);
 
 // ---- What the program does ----
 
