@@ -16,6 +16,14 @@ struct ThreadCalls {
 
 thread_local ThreadCalls calls_of_thread;
 
+// Where that is takes a call to find out, since this library may be loaded late. The compiler would make it again for
+// each use.
+ThreadCalls& found_calls_of_thread() {
+  ThreadCalls* found = &calls_of_thread;
+  asm("" : "+r"(found));
+  return *found;
+}
+
 bool tells_of_captures(CallRole role) {
   return role == CallRole::kBeginCapture || role == CallRole::kEndCapture || role == CallRole::kDestroyStream;
 }
@@ -109,9 +117,7 @@ void ApiCalls::leave_this_thread_out() { calls_of_thread.is_left_out = true; }
 
 bool ApiCalls::clones_graph() const { return calls_of_thread.driver_role == CallRole::kCloneGraph; }
 
-telltale_site* ApiCalls::site_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const char* name) {
-  std::atomic<telltale_site*>& known = domain_of(domain).sites[id];
-  if (telltale_site* site = known.load(std::memory_order_acquire)) return site;
+telltale_site* ApiCalls::make_site(CUpti_CallbackDomain domain, CUpti_CallbackId id, const char* name) {
   const std::string plain(without_version(name != nullptr ? name : ""));
   telltale_site description = {};
   description.name = plain.c_str();
@@ -119,7 +125,7 @@ telltale_site* ApiCalls::site_of(CUpti_CallbackDomain domain, CUpti_CallbackId i
   description.field_count = 1;
   description.kind = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? TELLTALE_KIND_RUNTIME : TELLTALE_KIND_DRIVER;
   telltale_site* site = telltale_make_site(&description);
-  known.store(site, std::memory_order_release);
+  domain_of(domain).sites[id].store(site, std::memory_order_release);
   return site;
 }
 
@@ -137,24 +143,35 @@ void ApiCalls::follow_capture(CallRole role, const CUpti_CallbackData& call) {
 
 void ApiCalls::on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) {
   if (id >= kMostCalls || call.correlationData == nullptr) return;
-  // Also of those that are not recorded.
-  if (domain == CUPTI_CB_DOMAIN_DRIVER_API && call.callbackSite == CUPTI_API_EXIT)
-    follow_capture(driver_.roles[id], call);
-  ThreadCalls& thread = calls_of_thread;
+  if (call.callbackSite == CUPTI_API_ENTER)
+    on_begin(domain, id, call);
+  else
+    on_end(domain, id, call);
+}
+
+void ApiCalls::on_begin(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) {
   const std::uint32_t generation = generation_.load(std::memory_order_relaxed);
   if (generation % 2 == 0) return;
-  if (call.callbackSite == CUPTI_API_ENTER) {
-    if (thread.generation != generation) {
-      thread.generation = generation;
-      thread.depth = 0;
-      thread.driver_role = CallRole::kNotChosen;
-    }
-    if (domain_of(domain).roles[id] == CallRole::kEndsContext) cupti_.ActivityFlushAll(0);
-    const bool is_outermost = thread.depth++ == 0;
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) thread.driver_role = driver_.roles[id];
-    *call.correlationData = is_outermost && telltale_is_recording() ? telltale_now() : 0;
-    return;
+  ThreadCalls& thread = found_calls_of_thread();
+  if (thread.generation != generation) {
+    thread.generation = generation;
+    thread.depth = 0;
+    thread.driver_role = CallRole::kNotChosen;
   }
+  const CallRole role = domain_of(domain).roles[id];
+  if (role == CallRole::kEndsContext) [[unlikely]]
+    cupti_.ActivityFlushAll(0);
+  const bool is_outermost = thread.depth++ == 0;
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) thread.driver_role = role;
+  *call.correlationData = is_outermost && telltale_is_recording() ? telltale_now() : 0;
+}
+
+void ApiCalls::on_end(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) {
+  // Also of those that are not recorded.
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) follow_capture(driver_.roles[id], call);
+  const std::uint32_t generation = generation_.load(std::memory_order_relaxed);
+  if (generation % 2 == 0) return;
+  ThreadCalls& thread = found_calls_of_thread();
   if (thread.generation != generation || thread.depth == 0) return;  // it began before it could be seen
   --thread.depth;
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API) thread.driver_role = CallRole::kNotChosen;

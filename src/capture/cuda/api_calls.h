@@ -68,10 +68,19 @@ class ApiCalls {
     std::array<std::atomic<telltale_site*>, kMostCalls> sites{};
   };
 
+  // Each for itself, so that neither keeps registers for the other.
+  [[gnu::noinline]] void on_begin(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call);
+  [[gnu::noinline]] void on_end(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call);
+
   void look_up_roles();
   void look_up_roles(CUpti_CallbackDomain domain, CallRole (*role_of)(std::string_view));
   void follow_capture(CallRole role, const CUpti_CallbackData& call);
-  telltale_site* site_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const char* name);
+  telltale_site* site_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const char* name) {
+    telltale_site* const site = domain_of(domain).sites[id].load(std::memory_order_acquire);
+    return site != nullptr ? site : make_site(domain, id, name);
+  }
+  [[gnu::cold, gnu::noinline]] telltale_site* make_site(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                                        const char* name);
   Domain& domain_of(CUpti_CallbackDomain domain) { return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_ : driver_; }
 
   const Cupti& cupti_;

@@ -63,7 +63,7 @@ class CuptiAttachment {
   CUptiResult enable_graphs();
   CUptiResult enable_activities();
   Outcome failed(const char* what, CUptiResult result);
-  void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resource);
+  [[gnu::noinline]] void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resource);
 
   void start_reader();
   void stop_reader();
