@@ -13,7 +13,7 @@ import time
 
 from models import small_training
 
-from check import IS_DRY, IS_QUICK, claim, figure, synchronize  # isort: skip
+from check import IS_DRY, IS_QUICK, claim, figure, synchronize, time_left_s  # isort: skip
 
 ROUNDS = 1 if IS_DRY or IS_QUICK else 3
 BLOCKS, STEPS = (2, 5) if IS_DRY else (12, 20)
@@ -64,11 +64,14 @@ def main() -> int:
     if parser.parse_args().round:
         print(json.dumps(one_round()))
         return 0
-    rounds = []
-    for _ in range(ROUNDS):
+    rounds: list[dict[str, float]] = []
+    longest = 0.0
+    while len(rounds) < ROUNDS and (not rounds or longest < time_left_s()):
+        began = time.monotonic()
         done = subprocess.run([sys.executable, __file__, "--round"], stdout=subprocess.PIPE, text=True, check=True)
         rounds.append(json.loads(done.stdout.splitlines()[-1]))
         print(rounds[-1], flush=True)
+        longest = max(longest, time.monotonic() - began)
 
     def change(earlier: str, later: str) -> float:
         return 100 * (statistics.median(each[later] / each[earlier] for each in rounds) - 1)
@@ -78,7 +81,12 @@ def main() -> int:
         "a step without a recording, twice",
         f"{rounds[0]['first']:.3f} and {rounds[0]['before']:.3f} ms, {change('first', 'before'):+.1f} %",
     )
-    claim("a step after our recordings, to before", ours <= LIMIT_PERCENT, f"{ours:+.1f} %", f"≤ {LIMIT_PERCENT} %")
+    claim(
+        "a step after our recordings, to before",
+        ours <= LIMIT_PERCENT,
+        f"{ours:+.1f} %, {len(rounds)} rounds",
+        f"≤ {LIMIT_PERCENT} %",
+    )
     figure("a step after torch.profiler's, to before it", f"{change('after ours', 'after torch.profiler'):+.1f} %")
     return 0
 

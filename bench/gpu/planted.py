@@ -1,8 +1,9 @@
 """Programs with planted faults, recorded by `telltale record` as they are: is the fault found, is its saving what
 mending it gains, and is the unobserved step the one that the process measured itself?
 
-Each program is measured first, with and without its fix, in a process that nothing records. In the recorded one it
-notes when each of its steps was done; those that the file leaves out are its own measurement of the unobserved step.
+Each program is measured first, with and without its fix, in a process that nothing records and that waits for the next
+one while this one is recorded. In the recorded process it notes when each of its steps was done; those that the file
+leaves out are its own measurement of the unobserved step. Programs for which there is no time are left out.
 """
 
 import argparse
@@ -10,21 +11,36 @@ import json
 import math
 import os
 import re
+import select
 import statistics
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "gpu"))
 
-from check import IS_DRY, IS_QUICK, TELLTALE, claim, figure, keep, run, within_percent, work_folder
+from check import (
+    IS_DRY,
+    IS_QUICK,
+    TELLTALE,
+    claim,
+    figure,
+    keep,
+    left_out,
+    run,
+    time_left_s,
+    within_percent,
+    work_folder,
+)
 
 FAULTS = Path(__file__).resolve().parent / "faults"
 CLOSE_POINTS = 10
 CLOSE_STEP_PERCENT = 3
 FIRST_PLACES = 2
 LIMIT_S = 60
+LEAST_S = 20  # with less, no program begins: to import torch twice takes most of it
 
 
 @dataclass(frozen=True)
@@ -38,14 +54,15 @@ class Fault:
         return str(FAULTS / f"{self.name}.py")
 
 
+# First those of which something failed when it was checked last.
 ALL = [
+    Fault("decode", {"launch_bound": "cuda_graph", "cuda_graph_candidate": "cuda_graph"}),
+    Fault("single_tensor_optimizer", {"single_tensor_optimizer": "fused_optimizer"}),
+    Fault("pageable_batches", {"pageable_copy": "pin_memory"}),
+    Fault("row_loop", {"loop_indexing": "batch_calls"}),
+    Fault("own_attention", {"unfused_attention": "sdpa"}),
     Fault("single_precision", {"no_mixed_precision": "bf16", "fp32_matmul": "tf32"}),
     Fault("item_every_layer", {"host_sync": "remove_sync"}),
-    Fault("single_tensor_optimizer", {"single_tensor_optimizer": "fused_optimizer"}),
-    Fault("own_attention", {"unfused_attention": "sdpa"}),
-    Fault("row_loop", {"loop_indexing": "batch_calls"}),
-    Fault("decode", {"launch_bound": "cuda_graph", "cuda_graph_candidate": "cuda_graph"}),
-    Fault("pageable_batches", {"pageable_copy": "pin_memory"}),
     Fault("one_loader_worker", {"data_loading": "loader_workers"}),
 ]
 WITH_ALL_CALLS = ("item_every_layer", "decode")
@@ -57,7 +74,8 @@ def recording_of(fault: Fault, *options: str) -> tuple[Path, list[float]] | None
     ends = path.with_suffix(".ends")
     if not path.exists():
         words = ["--steps", "40"] if IS_DRY else []
-        done = run([TELLTALE, "record", *options, "-o", str(path), "--", sys.executable, fault.script, *words], LIMIT_S)
+        words = ["record", *options, "-o", str(path), "--", sys.executable, fault.script, *words]
+        done = run([TELLTALE, *words], min(LIMIT_S, time_left_s()))
         told = [line for line in done.stdout.splitlines() if line.startswith("[")]
         diagnosed = re.search(r"^(\S+\.tell) · ", done.stdout, re.MULTILINE)  # of several processes, that which matters
         if diagnosed and not path.exists() and (path.parent / diagnosed[1]).exists():
@@ -113,28 +131,58 @@ def own_step_ms(path: Path, ends: list[float]) -> tuple[float, int]:
     return statistics.mean(usual), len(usual)
 
 
-def measure(faults: list[Fault]) -> None:
-    """All in this process, which spares each of them the import of torch; a line for each."""
+def measure() -> None:
+    """Programs whose names come by standard input, all in this process, which spares each of them the import of torch;
+    a line for each."""
     import gc
     import importlib
 
     import torch
 
     sys.path.insert(0, str(FAULTS))
-    for fault in faults:
+    for line in sys.stdin:
         torch.manual_seed(0)
-        program = importlib.import_module(fault.name).PROGRAM
-        print(json.dumps({"name": fault.name, "ms": program.measure(6 if IS_DRY else program.steps)}), flush=True)
+        program = importlib.import_module(line.strip()).PROGRAM
+        print(json.dumps({"name": line.strip(), "ms": program.measure(6 if IS_DRY else program.steps)}), flush=True)
         del program
         gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
 
 
-def measured_steps(faults: list[Fault]) -> dict[str, dict[str, float]]:
-    """Milliseconds by program and fix."""
-    names = ",".join(fault.name for fault in faults)
-    done = run([sys.executable, __file__, "measure", "--only", names], 2 * LIMIT_S)
-    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"name"')]
-    return {each["name"]: each["ms"] for each in told}
+class Measuring:
+    """The process that measures, made anew where one has ended or taken too long."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen | None = None
+
+    def steps_of(self, fault: Fault) -> dict[str, float] | None:
+        """Milliseconds by fix."""
+        if self.process is None:
+            words = [sys.executable, __file__, "measure"]
+            self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        until, said = time.monotonic() + min(LIMIT_S, time_left_s()), b""
+        try:
+            self.process.stdin.write(f"{fault.name}\n".encode())
+            while not said.endswith(b"\n") or b'{"name"' not in said:
+                is_there, _, _ = select.select([self.process.stdout], [], [], max(0.0, until - time.monotonic()))
+                more = os.read(self.process.stdout.fileno(), 1 << 16) if is_there else b""
+                if not more:
+                    raise TimeoutError
+                said += more
+        except (OSError, TimeoutError):
+            print(said.decode(errors="replace"), f"({fault.name} was not measured)", flush=True)
+            self.end()
+            return None
+        return json.loads(said[said.index(b'{"name"') :].splitlines()[0])["ms"]
+
+    def end(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdin.close()
+            self.process.stdout.close()
+            self.process = None
 
 
 def check_fault(fault: Fault, measured: dict[str, float] | None) -> None:
@@ -222,23 +270,29 @@ def main() -> int:
     parser.add_argument("what", choices=["faults", "api", "measure"])
     parser.add_argument("--only", help="names of programs, with commas (all)")
     words = parser.parse_args()
+    if words.what == "measure":
+        measure()
+        return 0
     chosen = [fault for fault in ALL if not words.only or fault.name in words.only.split(",")]
     if words.what == "api":
         chosen = [fault for fault in chosen if fault.name in WITH_ALL_CALLS]
-    if words.what == "measure":
-        measure(chosen)
-        return 0
     if words.what == "faults" and IS_QUICK:
         chosen = chosen[:4]
-    measured = measured_steps(chosen) if words.what == "faults" else {}
+    measuring, longest = Measuring(), 0.0
     for fault in chosen:
+        began = time.monotonic()
+        if max(longest, LEAST_S) > time_left_s():
+            left_out(fault.name, f"bench/gpu/planted.py {words.what} --only {fault.name}")
+            continue
         try:
             if words.what == "faults":
-                check_fault(fault, measured.get(fault.name))
+                check_fault(fault, measuring.steps_of(fault))
             else:
                 check_api(fault)
         except Exception as error:  # one program less, and a row that says so
             claim(f"{fault.name}: comes to its end", False, repr(error)[:160])
+        longest = max(longest, time.monotonic() - began)
+    measuring.end()
     return 0
 
 

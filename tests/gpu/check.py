@@ -1,8 +1,9 @@
 """What the checks of tools/gpu_check are written with: claims and figures, the device, folders, memory of the process.
 
 A check is a script. What it claims goes to standard output and, line by line, to the file that GPU_CHECK_ROWS names, so
-that a check that crashes or is killed leaves what it had found. With GPU_CHECK_DRY=1 it runs without a GPU: what it does
-is tried, and what it claims means nothing.
+that a check that crashes or is killed leaves what it had found. What repeats its measurements looks at the time that is
+left, which GPU_CHECK_UNTIL tells, and what it does not come to any more, it says. With GPU_CHECK_DRY=1 it runs without
+a GPU: what it does is tried, and what it claims means nothing.
 """
 
 import json
@@ -10,6 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,6 +38,16 @@ def claim(what: str, is_true: bool, measured: str, limit: str = "") -> bool:
 def figure(what: str, measured: str) -> None:
     """A row that no limit belongs to."""
     _tell({"what": what, "status": "DRY" if IS_DRY else "", "measured": measured, "limit": ""})
+
+
+def left_out(what: str, how_to_run_it: str) -> None:
+    """A row for what there is no time for."""
+    _tell({"what": what, "status": "LEFT", "measured": f"no time was left: {how_to_run_it}", "limit": ""})
+
+
+def time_left_s() -> float:
+    """Until all claims must have been made; CLOCK_MONOTONIC is that of all processes."""
+    return float(os.environ.get("GPU_CHECK_UNTIL", "inf")) - time.monotonic()
 
 
 def skip(what: str, why: str) -> None:
@@ -105,13 +117,22 @@ def run(command: list[str], limit_s: float) -> subprocess.CompletedProcess:
         try:
             status = process.wait(limit_s)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            end(process)
             status = 124
         output.seek(0)
         said = output.read().decode(errors="replace")
     print(said, f"(exit status {status})", flush=True)
     return subprocess.CompletedProcess(command, status, said)
+
+
+def end(process: subprocess.Popen) -> None:
+    """With what it runs, to which `telltale record` passes the signal on: the GPU is the next one's."""
+    process.terminate()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def synchronize() -> None:

@@ -13,7 +13,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from check import IS_QUICK, claim, figure, keep, same_counts, skip, synchronize, within_percent, work_folder
+from check import IS_DRY, IS_QUICK, claim, figure, keep, same_counts, skip, synchronize, within_percent, work_folder
 from programs import PROGRAMS, Repetition, warmed_up
 from traces import Work, columns, counts, device_work, torch_device_work
 
@@ -21,7 +21,7 @@ import telltale
 import telltale.torch
 import torch
 
-REPETITIONS = 10 if IS_QUICK else 30
+REPETITIONS = 10 if IS_QUICK or IS_DRY else 30
 COMPILE_LIMIT_S = 40
 MOST_RESIDUAL_NS = 5000
 

@@ -146,6 +146,10 @@ class TelltaleRecord(Case):
         """
         self.assertIn("5.0", self.record(program))
 
+
+class BesideOthers(Case):
+    """What the program itself does with the GPU that stands in a recording's way."""
+
     def test_goes_on_when_a_step_ends_in_a_capture(self):
         program = """
             parameter = torch.zeros(64, device="cuda", requires_grad=True)
