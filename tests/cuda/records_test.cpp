@@ -74,6 +74,21 @@ TEST_F(CudaRecords, what_cupti_dropped_is_in_the_recording) {
   EXPECT_EQ(dropped_in(stop_and_read()), before + 5);
 }
 
+TEST_F(CudaRecords, that_were_dropped_are_not_missed_in_a_later_recording_without_cuda) {
+  start_session();
+  start();
+  run_op(0);
+  fake::drop_records(5);
+  stop();
+  EXPECT_GE(dropped_in(stop_and_read()), 5);
+  start_session();
+  launch_op(1);
+  const Trace trace = stop_and_read();
+  EXPECT_EQ(count_of(trace, "op"), 1u);
+  EXPECT_EQ(trace.anomalies.total(), 0u);
+  EXPECT_EQ(metadata(trace, "cuda_calls"), "(none)");
+}
+
 TEST_F(CudaRecords, memory_for_records_is_bounded_and_what_does_not_fit_is_counted) {
   const int before = dropped_until_now();
   start_session();

@@ -160,6 +160,19 @@ TEST_F(CapturedNodes, and_what_the_recorder_had_to_leave_out_is_lost) {
   EXPECT_EQ(trace.anomalies.count(Severity::kLost), 9u);
 }
 
+// The process recorded CUDA before.
+TEST_F(CapturedNodes, and_nothing_is_lost_where_nothing_of_cuda_is_recorded) {
+  for (const char* key : {"cupti_dropped_records", "cuda_calls"}) {
+    TellSketch sketch = simple_recording();
+    sketch.session({{std::string("meta:") + key, "12"}, {"meta:model", "resnet50"}});
+    const auto trace = read_bytes(sketch.end(20'000).bytes());
+    ASSERT_TRUE(trace) << key;
+    EXPECT_EQ(trace->anomalies.total(), 0u) << key;
+    EXPECT_EQ(trace->metadata_named(key), nullptr);
+    EXPECT_NE(trace->metadata_named("model"), nullptr);
+  }
+}
+
 TEST_F(CapturedNodes, and_no_losses_are_read_out_of_nonsense) {
   for (const char* text : {"", "{", "[2]", R"({"unfinished": -2})", R"({"unfinished": "2"})", R"({"unfinished": 0})"}) {
     TellSketch sketch = simple_recording();

@@ -1,7 +1,9 @@
 #include "formats/tell/device_records.h"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "trace/device_clock.h"
 #include "trace/recording_facts.h"
@@ -17,6 +19,11 @@ constexpr std::array kLosses = {NamedLoss{"unfinished", Anomaly::kUnfinishedDevi
                                 NamedLoss{"unplaced", Anomaly::kUnplacedDeviceWork},
                                 NamedLoss{"graph_nodes", Anomaly::kUnnotedGraphNode}};
 
+// What src/capture/cuda tells.
+constexpr std::array<std::string_view, 7> kToldOfCuda = {
+    "cuda_driver_version",   "cupti_version",       "cuda_calls",  "cuda_read_ns",
+    "cupti_dropped_records", "lost_device_records", "device_clock"};
+
 void note_losses(std::string_view json, Anomalies& anomalies) {
   const auto losses = nlohmann::json::parse(json, nullptr, false);
   if (!losses.is_object()) return;
@@ -26,6 +33,16 @@ void note_losses(std::string_view json, Anomalies& anomalies) {
 }
 
 }  // namespace
+
+void forget_earlier_devices(Trace& trace) {
+  // Starting and stopping CUPTI are overhead.
+  const auto is_of_cuda = [](Kind kind) {
+    return is_api_call(kind) || is_device_work(kind) || kind == Kind::kOverhead;
+  };
+  if (std::ranges::any_of(trace.events.kind, is_of_cuda)) return;
+  std::erase_if(trace.metadata,
+                [](const auto& pair) { return std::ranges::find(kToldOfCuda, pair.first) != kToldOfCuda.end(); });
+}
 
 void note_quality_of_device_records(Trace& trace) {
   const std::string* const dropped = trace.metadata_named("cupti_dropped_records");

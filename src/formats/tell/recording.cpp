@@ -184,6 +184,7 @@ class Reading {
     if (losses.values_cut > 0) trace.metadata.emplace_back("values_cut", fmt::format("{}", losses.values_cut));
     if (losses.names_not_kept > 0)
       trace.metadata.emplace_back("names_not_kept", fmt::format("{}", losses.names_not_kept));
+    forget_earlier_devices(trace);
     note_quality_of_device_records(trace);
     if (definitions_.end_mark) return;
     const Nanoseconds reach = reach_ && first_ <= *reach_ ? *reach_ - first_ : 0;
