@@ -60,6 +60,20 @@ TEST_F(CudaAttaching, numbers_that_repeat_find_the_launch_before_the_kernel) {
   EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 2 * kLaunches));
 }
 
+TEST_F(CudaAttaching, buffers_that_never_come_back_keep_nobody_from_stopping_and_recording_again) {
+  constexpr int kTimes = 30;
+  start_session();
+  for (int time = 0; time < kTimes; ++time) {
+    start();
+    run_op(-1);
+    fake::keep_buffers();
+    run_op(time);
+    stop();
+  }
+  EXPECT_EQ(fake::calls_of("cuptiFinalize"), kTimes);
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, kTimes));
+}
+
 TEST_F(CudaAttaching, a_context_that_is_destroyed_is_not_waited_for_and_its_kernels_stay) {
   std::atomic<int> waits = 0;
   start_session();

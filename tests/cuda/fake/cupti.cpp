@@ -309,6 +309,11 @@ void set_late(bool are_late) {
   state().are_late = are_late;
 }
 
+void keep_buffers() {
+  const std::lock_guard held(state().mutex);
+  state().buffers.clear();
+}
+
 std::size_t open_buffers() {
   const std::lock_guard held(state().mutex);
   return state().buffers.size();

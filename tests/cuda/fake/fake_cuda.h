@@ -89,6 +89,8 @@ void complete_buffers(Order order = Order::kAsFilled);
 void begin_buffer();
 // Flushing gives nothing back while buffers are late; only what forces them, or ends CUPTI, does.
 void set_late(bool are_late);
+// Never given back, with all that is in them.
+void keep_buffers();
 // How many buffers the recorder has handed out that have not been given back.
 std::size_t open_buffers();
 
