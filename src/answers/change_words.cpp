@@ -74,7 +74,7 @@ std::optional<PatternChange> parsed_scaling(std::string_view text) {
   double factor = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), factor);
   if (error != std::errc{} || end != number.data() + number.size()) return std::nullopt;
-  if (!std::isfinite(factor) || factor < 0) return std::nullopt;
+  if (std::isnan(factor) || factor < 0 || factor > kLargestFactor) return std::nullopt;
   return PatternChange{parsed_pattern(text.substr(0, equals)), factor};
 }
 
@@ -87,7 +87,7 @@ Result<PatternChange> removal_of(const std::string& text, Spelling spelling) {
 Result<PatternChange> scaling_of(const std::string& text, Spelling spelling) {
   const std::string words = spelled(spelling, "scale", text);
   auto scaling = parsed_scaling(text);
-  if (!scaling) return failure(words + " is not PATTERN=FACTOR with a factor of 0 or more");
+  if (!scaling) return failure(words + " is not PATTERN=FACTOR with a factor from 0 to " + format_number(kLargestFactor));
   return checked(*std::move(scaling), words);
 }
 

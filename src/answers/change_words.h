@@ -17,7 +17,7 @@ namespace telltale::answers {
 // What stands before the first colon is a kind if it is the name of one and the colon is not doubled, as in "aten::mm".
 EventPattern parsed_pattern(std::string_view text);
 
-// A pattern, "=" and a factor of 0 or more; nothing when it is not that. Names may have "=" in them, too.
+// A pattern, "=" and a factor from 0 to kLargestFactor; nothing when it is not that. Names may have "=" in them, too.
 std::optional<PatternChange> parsed_scaling(std::string_view text);
 
 // "operator, python, … or other": the kinds of events that a change can be about.

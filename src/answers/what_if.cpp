@@ -1,5 +1,8 @@
 #include "answers/what_if.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "answers/change_words.h"
@@ -20,6 +23,13 @@ std::string nothing_to_change(Spelling spelling) {
   return "say what to change: " + listed(options, "or");
 }
 
+// Whether what all factors match would take too many times as long.
+bool multiplies_too_much(const std::vector<PatternChange>& changes) {
+  double product = 1;
+  for (const PatternChange& change : changes) product *= std::max(change.factor, 1.0);
+  return product > kLargestFactor;
+}
+
 Result<Changes> parsed(const WhatIfRequest& request) {
   Changes changes;
   const auto add = [&](const std::vector<std::string>& texts, auto change_of) -> Result<void> {
@@ -32,6 +42,9 @@ Result<Changes> parsed(const WhatIfRequest& request) {
   };
   if (const auto added = add(request.remove, removal_of); !added) return std::unexpected(added.error());
   if (const auto added = add(request.scale, scaling_of); !added) return std::unexpected(added.error());
+  if (multiplies_too_much(changes.patterns))
+    return failure(fmt::format("the factors of {} multiply to more than {}", spelled(request.spelling, "scale"),
+                               format_number(kLargestFactor)));
   changes.drops_waits = request.no_sync;
   changes.has_instant_data = request.instant_data;
   changes.runs_as_graph = request.graph;

@@ -27,10 +27,10 @@ std::string two_columns(std::string_view word, std::string_view text) {
 std::string HelpFormat::make_option(const CLI::Option* option, bool is_positional) const {
   if (is_positional) return two_columns(option->get_name(true), option->get_description());
   std::string words = option->get_name(false, true);
-  const std::string type = option->get_type_name();  // followed by ":" and what it is checked against
-  if (option->get_type_size() != 0 && !type.empty()) words += ' ' + type.substr(0, type.find(':'));
-  const std::size_t comma = words.find(',');
+  const std::size_t comma = words.find(',');  // between the short name and the long one
   if (comma != std::string::npos) words.replace(comma, 1, ", ");
+  const std::string type = option->get_type_name();
+  if (option->get_type_size() != 0 && !type.empty()) words += ' ' + type;
   return two_columns(words, option->get_description());
 }
 

@@ -15,7 +15,7 @@ void declare_memory_what_if(CLI::App& app, answers::MemoryWhatIfRequest& request
              throw CLI::ValidationError("--fits", "'" + text + "' has no unit: write " + text + "GB");
            const auto bytes = parsed_size(text);
            if (!bytes || *bytes == 0 || *bytes > std::uint64_t{1} << 50)
-             throw CLI::ValidationError("--fits", "'" + text + "' is no size of memory: write 24GB");
+             throw CLI::ValidationError("--fits", "'" + text + "' is not a size; write 24GB");
            request.fits = static_cast<std::int64_t>(*bytes);
          },
          "Whether it fits into a GPU with this much memory, where it fails first, and the largest batch that fits")

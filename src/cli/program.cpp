@@ -1,7 +1,6 @@
 #include "cli/program.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <memory>
@@ -9,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "answers/suggestion.h"
 #include "cli/command.h"
 #include "cli/default_command.h"
 #include "cli/help_format.h"
 #include "cli/output.h"
+#include "cli/parse_errors.h"
 #include "cli/size_text.h"
 
 namespace telltale::cli {
@@ -26,54 +25,6 @@ int fail(std::string_view sentence) {
 
 const CLI::App& default_command(const CLI::App& app) {
   return *app.get_subcommand(std::string(commands::analyze.name));
-}
-
-std::string no_such_word(const std::string& word, const std::vector<std::string>& commands) {
-  const bool looks_like_path = word.find_first_of("./") != std::string::npos;
-  return looks_like_path ? "there is no file and no command '" + word + "'"
-                         : "there is no command '" + word + "'" + answers::suggestion(word, commands);
-}
-
-// "Could not convert: --limit = few" in words.
-std::string not_a_number(std::string_view message) {
-  const std::size_t equals = message.find(" = ");
-  const std::size_t colon = message.find(": ");
-  if (equals == std::string_view::npos || colon > equals) return std::string(message);
-  return std::string(message.substr(colon + 2, equals - colon - 2)) + " takes a number, not '" +
-         std::string(message.substr(equals + 3)) + "'";
-}
-
-// CLI11's own message, or a better one where a word was mistyped.
-std::string explained(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
-  std::string message = error.what();
-  std::vector<std::string> commands;
-  for (const Command* each : all_commands()) commands.emplace_back(each->name);
-  const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
-  const std::string help = command == &app ? "telltale --help" : "telltale " + command->get_name() + " --help";
-
-  if (command == &app) {
-    const std::string word = first_plain_word(words, app, default_command(app));
-    if (!word.empty()) return no_such_word(word, commands) + " (see " + help + ")";
-  }
-  for (const std::string& word : words) {
-    if (!word.starts_with("--")) continue;
-    const std::string name = word.substr(0, word.find('='));
-    std::vector<std::string> known;
-    for (const CLI::App* holder : {command, &app}) {
-      for (const CLI::Option* option : holder->get_options()) {
-        for (const std::string& long_name : option->get_lnames()) known.push_back("--" + long_name);
-      }
-    }
-    if (std::ranges::find(known, name) == known.end()) {
-      return "there is no option '" + name + "'" + answers::suggestion(name, known) + " (see " + help + ")";
-    }
-  }
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && command == &app) {
-    return "say what to do: " + CLI::detail::join(commands, ", ") + " (see " + help + ")";
-  }
-  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) message = not_a_number(message);
-  std::ranges::replace(message, '\n', ' ');
-  return message + " (see " + help + ")";
 }
 
 void declare_globals(CLI::App& app, GlobalOptions& globals) {
@@ -113,7 +64,7 @@ int run_program(int argc, const char* const* argv) {
   }
   app.footer(
       "TRACE is what torch.profiler wrote (.json, .json.gz, .json.zst), what telltale recorded (.tell),\n"
-      "or - for standard input.\n\n"
+      "a memory snapshot (.pickle), or - for standard input.\n\n"
       "  telltale record -- python train.py\n"
       "  telltale train.json.gz                     the same as telltale analyze\n"
       "  telltale info train.json.gz\n"
@@ -128,7 +79,7 @@ int run_program(int argc, const char* const* argv) {
       app.exit(error);  // --help and --version
       return kDone;
     }
-    return fail(explained(app, error, words));
+    return fail(explained(app, default_command(app), error, words));
   }
   for (const auto& [subcommand, work] : commands) {
     if (!subcommand->parsed()) continue;

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <system_error>
 
@@ -19,6 +20,7 @@
 #include "cli/output.h"
 #include "cli/size_text.h"
 #include "cli/trace_source.h"
+#include "cli/value_checks.h"
 #include "report/analyze_words.h"
 #include "report/out_of_memory_words.h"
 #include "report/text_width.h"
@@ -32,6 +34,10 @@ using capture::Recording;
 using capture::shown;
 
 constexpr int kMostSteps = 1'000'000;
+constexpr double kLeastSeconds = 0.001;
+constexpr double kMostSeconds = 1e6;
+constexpr int kMostProcesses = 1 << 22;  // Linux numbers no process higher
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 std::string why_not(const capture::RecordOptions& options) {
   if (options.pid && !options.command.empty()) return "give either --pid or a command, not both";
@@ -142,12 +148,12 @@ Result<ExitCode> record(capture::RecordOptions options, const answers::AnalyzeRe
 
 void declare_schedule(CLI::App& app, capture::RecordOptions& options) {
   const auto steps = app.add_option("--steps", options.steps, "Record N steps, after two that warm up")
-                         ->check(CLI::Range(1, kMostSteps))
+                         ->check(number_between(1, kMostSteps))
                          ->type_name("N");
   const auto seconds = app.add_option("--seconds", options.seconds,
                                       "Record S seconds of work, from the first call of a module (telltale) or the "
                                       "first operator (kineto)")
-                           ->check(CLI::Range(0.001, 1e6))
+                           ->check(number_between(kLeastSeconds, kMostSeconds))
                            ->excludes(steps)
                            ->type_name("S");
   const auto part = [&](const std::string& name, int capture::Schedule::* member, const std::string& what) {
@@ -158,7 +164,7 @@ void declare_schedule(CLI::App& app, capture::RecordOptions& options) {
              *options.schedule.*member = count;
            },
            what)
-        ->check(CLI::Range(0, kMostSteps))
+        ->check(number_between(0, kMostSteps))
         ->excludes(steps)
         ->excludes(seconds)
         ->type_name("N");
@@ -204,7 +210,7 @@ void declare_content(CLI::App& app, capture::RecordOptions& options) {
          },
          "What records: telltale (our adapter, inside the processes), kineto (PyTorch's own profiler) or auto (the "
          "default): telltale, and kineto where that cannot work")
-      ->check(CLI::IsMember({"auto", "telltale", "kineto"}))
+      ->check(one_of({"auto", "telltale", "kineto"}))
       ->type_name("NAME");
 }
 
@@ -221,15 +227,15 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
   app.add_flag("--force", options->may_overwrite, "Overwrite the file if it exists");
   app.add_flag_callback("--no-analyze", [options] { options->wants_trace = false; }, "Only record; print no diagnosis");
   app.add_option("--price", request->price, "What a kilowatt-hour costs: the diagnosis says what 1,000 steps cost")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_between(0, kNoLimit))
       ->type_name("X");
   app.add_option("--carbon", request->carbon, "Grams of CO2 for a kilowatt-hour: likewise")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_between(0, kNoLimit))
       ->type_name("G");
   app.add_flag("--stop-when-recorded", options->stops_command,
                "End the command (SIGTERM) once the recording is complete; this counts as success");
   app.add_option("--pid", options->pid, "Record a running process that was started with KINETO_USE_DAEMON=1")
-      ->check(CLI::Range(1, 1 << 22))
+      ->check(number_between(1, kMostProcesses))
       ->type_name("PID");
   app.footer(
       "The command keeps its input, output, terminal and exit code. Without --steps or the like, telltale records "

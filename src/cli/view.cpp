@@ -51,7 +51,7 @@ Result<void> check(const ViewOptions& options) {
   if (options.opening.is_followed && path == "-") return failure("--follow needs a file, not standard input");
   for (const std::string& folder : options.opening.source_folders)
     if (!std::filesystem::is_directory(folder, unknown))
-      return failure("--source takes a folder, and this is none", folder);
+      return failure("--source takes a folder, and this is not one", folder);
   if (path == "-" || std::filesystem::is_fifo(path, unknown)) return {};
   if (options.opening.is_followed && serve::is_being_recorded(path)) return {};
   const auto file = FileBytes::open(path);

@@ -23,6 +23,10 @@ struct PatternChange {
   double factor = 0;  // of all their times; 0 removes them
 };
 
+// How many times as long an event may become, by all that match it together: nanoseconds that are multiplied by more
+// would soon be more than can be counted.
+inline constexpr double kLargestFactor = 10'000;
+
 struct Changes {
   std::vector<PatternChange> patterns;  // of events that several match, each takes its share
   bool drops_waits = false;             // no call waits for the device

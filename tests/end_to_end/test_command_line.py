@@ -71,11 +71,22 @@ class CommandLine(unittest.TestCase):
         self.assert_fails(run("top", RESNET, "--limit", "few"), "--limit takes a number, not 'few'")
         self.assert_fails(run("analyze", RESNET, "--min-saving", "much"), "--min-saving takes a number, not 'much'")
         self.assert_fails(run("top", RESNET, "--limit", "-1"), "--limit must be 0 or more, not -1")
+        self.assert_fails(run("top", RESNET, "--limit"), "--limit needs a value: --limit N")
+        self.assert_fails(run("top", RESNET, "--steps", "1", "--steps", "2"), "--steps may be given only once")
+        self.assert_fails(run("top", RESNET, "--json=x"), "--json takes no value, but has 'x'")
+        self.assert_fails(run("top", RESNET, "-x"), "there is no option '-x'")
         self.assert_fails(run("top", RESNET, "--stack-depth", "0"), "--stack-depth")
         self.assert_fails(run("info", RESNET, "--max-text", "much"), "much", "64G")
 
     def test_json_and_csv_exclude_each_other(self):
-        self.assert_fails(run("top", RESNET, "--json", "--csv"), "--json", "--csv")
+        self.assert_fails(run("top", RESNET, "--json", "--csv"), "give either --json or --csv, not both")
+
+    def test_a_second_trace(self):
+        self.assert_fails(run("top", RESNET, "other.json"), "telltale top takes one TRACE, and there is 'other.json' as well")
+
+    def test_the_help_names_what_an_option_takes(self):
+        self.assertIn("--settings NAME:VALUE,…", run("memory", "--help").stdout)
+        self.assertIn("--seconds S ", run("record", "--help").stdout)
 
     def test_steps_that_the_trace_does_not_have(self):
         self.assert_fails(run("top", RESNET, "--steps", "7..9"), "no step matches --steps 7..9 (the trace has 1 to 2)")

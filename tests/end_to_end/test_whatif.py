@@ -61,6 +61,8 @@ class WhatIf(unittest.TestCase):
         kernels = [answer("whatif", MLP, "--scale", f"kernel:*={factor}")["after"]["device_busy_ns"] for factor in (1, 2)]
         self.assertGreater(kernels[1], 1.9 * kernels[0])
         self.assertLessEqual(twice["saving"]["ns"], 0)
+        many = answer("whatif", MLP, "--scale", "kernel:*=10000")["after"]["device_busy_ns"]
+        self.assertGreater(many, 9000 * kernels[0])
 
     def test_the_answer_in_words_has_the_same_numbers(self):
         words = ("--remove", "aten::item", "--no-sync", "--no-observer")

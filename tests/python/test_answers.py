@@ -155,7 +155,7 @@ class Errors(unittest.TestCase):
             lambda: trace.analyze(rules=["host_snc"]): "did you mean 'host_sync'?",
             lambda: trace.analyze(min_saving=101): "min_saving must be a percentage from 0 to 100, not 101",
             lambda: trace.whatif(): "say what to change: remove,",
-            lambda: trace.whatif(scale={"aten::add_": float("nan")}): "scale='aten::add_=nan' is not PATTERN=FACTOR with a factor of 0 or more",
+            lambda: trace.whatif(scale={"aten::add_": float("nan")}): "scale='aten::add_=nan' is not PATTERN=FACTOR with a factor from 0 to 10,000",
             lambda: trace.whatif(remove=""): "remove='' has no name to match",
             lambda: trace.whatif(remove="instant:x"): "events of kind instant take none of their own; choose operator",
             lambda: trace.events("kernal"): "did you mean 'kernel'?",

@@ -38,7 +38,7 @@ class View(unittest.TestCase):
     def test_what_cannot_work_is_said_in_a_sentence(self):
         for words, sentence in (({}, "nowhere.json: there is no such file"),
                                 ({"port": 70000}, "--port takes a number from 0 to 65535, not 70000"),
-                                ({"source": "nowhere"}, "nowhere: --source takes a folder, and this is none")):
+                                ({"source": "nowhere"}, "nowhere: --source takes a folder, and this is not one")):
             with self.assertRaises(telltale.TelltaleError) as raised:
                 telltale.view("nowhere.json" if not words else MLP, browser=False, **words)
             self.assertEqual(str(raised.exception), sentence)
