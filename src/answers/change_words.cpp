@@ -87,7 +87,8 @@ Result<PatternChange> removal_of(const std::string& text, Spelling spelling) {
 Result<PatternChange> scaling_of(const std::string& text, Spelling spelling) {
   const std::string words = spelled(spelling, "scale", text);
   auto scaling = parsed_scaling(text);
-  if (!scaling) return failure(words + " is not PATTERN=FACTOR with a factor from 0 to " + format_number(kLargestFactor));
+  if (!scaling)
+    return failure(words + " is not PATTERN=FACTOR with a factor from 0 to " + format_number(kLargestFactor));
   return checked(*std::move(scaling), words);
 }
 

@@ -31,7 +31,8 @@ TEST(ParsedScaling, takes_a_factor_behind_the_last_equals_sign) {
 }
 
 TEST(ParsedScaling, refuses_what_is_no_factor) {
-  for (const char* text : {"", "a", "=0.5", "a=", "a=x", "a=0.5x", "a=-1", "a=inf", "a=nan", "a=1e999", "a= 1", "a=10001", "a=1e300"})
+  for (const char* text :
+       {"", "a", "=0.5", "a=", "a=x", "a=0.5x", "a=-1", "a=inf", "a=nan", "a=1e999", "a= 1", "a=10001", "a=1e300"})
     EXPECT_FALSE(parsed_scaling(text)) << text;
 }
 

@@ -175,7 +175,8 @@ TEST(ErrorTexts, of_what_if) {
       "--remove 'sync:*' matches no time to change: events of kind sync take none of their own; choose operator, "
       "annotation, python, module, runtime, driver, kernel, memcpy, memset, collective, device, overhead or other");
   EXPECT_EQ(scale("aten::mm"), "--scale 'aten::mm' is not PATTERN=FACTOR with a factor from 0 to 10,000");
-  EXPECT_EQ(scale("aten::mm=nan", kPython), "scale='aten::mm=nan' is not PATTERN=FACTOR with a factor from 0 to 10,000");
+  EXPECT_EQ(scale("aten::mm=nan", kPython),
+            "scale='aten::mm=nan' is not PATTERN=FACTOR with a factor from 0 to 10,000");
   EXPECT_EQ(scale("aten::mm=1e300"), "--scale 'aten::mm=1e300' is not PATTERN=FACTOR with a factor from 0 to 10,000");
   EXPECT_EQ(what_if_error([](WhatIfRequest& request) { request.scale = {"*=1000", "aten::*=0.5", "aten::mm=11"}; }),
             "the factors of --scale multiply to more than 10,000");

@@ -56,7 +56,8 @@ std::string not_a_number(std::string_view message, const CLI::App& command) {
   const auto value = split_at(message, " = ");
   const auto name = value ? split_at(value->before, ": ") : std::nullopt;
   if (!name) return std::string(message);
-  if (is_flag(command, name->behind)) return fmt::format("{} takes no value, but has '{}'", name->behind, value->behind);
+  if (is_flag(command, name->behind))
+    return fmt::format("{} takes no value, but has '{}'", name->behind, value->behind);
   return fmt::format("{} takes a number, not '{}'", name->behind, value->behind);
 }
 
