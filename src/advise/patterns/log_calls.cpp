@@ -17,7 +17,6 @@ constexpr auto kWriting = std::to_array<std::string_view>({
     "<built-in method flush of _io.",
     "<built-in method writerow of ",
     "torch/utils/tensorboard/",
-    "torch/serialization.py(",
     "tensorboardX/",
     "wandb/",
     "mlflow/",
@@ -34,6 +33,7 @@ bool is_writing(std::string_view name) {
   if (name.ends_with(": <module>")) return false;  // which is imported
   if (name.contains("logging/__init__.py("))
     return std::ranges::any_of(kLogging, [&](std::string_view function) { return name.ends_with(function); });
+  if (is_saving_tensors(name)) return true;
   return std::ranges::any_of(kWriting, [&](std::string_view part) { return name.contains(part); });
 }
 
@@ -170,6 +170,12 @@ class Search {
 };
 
 }  // namespace
+
+bool is_saving_tensors(std::string_view frame) {
+  const std::size_t function = frame.rfind(": ");
+  return frame.contains("torch/serialization.py(") && function != std::string_view::npos &&
+         frame.substr(function).contains("save");
+}
 
 std::vector<EventId> find_log_calls(const Facts& facts) { return Search(facts).run(); }
 

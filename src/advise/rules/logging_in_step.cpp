@@ -30,8 +30,7 @@ EventId function_that_takes_the_time(const Trace& trace, EventId function) {
 // Whether most of it is torch.save().
 bool saves_tensors(const Facts& facts, const std::vector<EventId>& calls) {
   const Trace& trace = facts.trace;
-  const std::vector<bool> is_saving =
-      names_where(trace, [](std::string_view name) { return name.contains("torch/serialization.py("); });
+  const std::vector<bool> is_saving = names_where(trace, is_saving_tensors);
   Nanoseconds all = 0, saving = 0;
   for (const EventId call : calls) {
     all += trace.events.duration[call];

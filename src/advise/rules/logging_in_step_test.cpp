@@ -164,5 +164,18 @@ TEST(LoggingInStepRule, says_of_checkpoints_what_they_are) {
 
 const RuleSample kSavesInEveryStep("logging_in_step", "saves in every step", saving);
 
+// A service that loads its weights for each request.
+TEST(LoggingInStepRule, does_not_take_loading_for_saving) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "serve.py(20): score");
+    program.run(Kind::kPython, "torch/serialization.py(1309): load", 5 * kMillisecond);
+    program.close();
+    program.kernel("aten::mm", 10 * kMicrosecond);
+  }
+  EXPECT_TRUE(findings_of(program.build(), "logging_in_step").empty());
+}
+
 }  // namespace
 }  // namespace telltale
