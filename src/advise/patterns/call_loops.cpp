@@ -149,6 +149,11 @@ std::vector<CallLoop> find_call_loops(const Facts& facts) {
     const bool is_a_of_rows = a.over == LoopOver::kRows, is_b_of_rows = b.over == LoopOver::kRows;
     return is_a_of_rows != is_b_of_rows ? is_b_of_rows : a.end - a.first > b.end - b.first;
   });
+  // Turns that are steps make no loop in a step.
+  std::erase_if(loops, [&](const CallLoop& loop) {
+    const auto step_of = [&](EventId turn) { return step_at(facts.diagnosis.timing, facts.trace.events.start[turn]); };
+    return step_of(loop.turns.front()) != step_of(loop.turns.back());
+  });
   std::map<EventId, CallLoop> apart;  // by first event
   for (CallLoop& loop : loops) {
     const auto next = apart.lower_bound(loop.first);

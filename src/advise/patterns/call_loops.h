@@ -27,9 +27,9 @@ struct CallLoop {
 // Fewer turns are no loop worth rewriting.
 inline constexpr std::size_t kLeastEqualTurns = 8;
 
-// Loops in the forward pass and outside of it, without those of backward passes and of torch's own optimizers; by first
-// event. None overlaps another: of those that do, the longest counts, and loops over rows (Facts::row_loops()) last.
-// For Facts::call_loops(), which finds them once for all rules.
+// Loops in the forward pass and outside of it, without those of backward passes and of torch's own optimizers, and
+// without loops whose turns are steps; by first event. None overlaps another: of those that do, the longest counts, and
+// loops over rows (Facts::row_loops()) last. For Facts::call_loops(), which finds them once for all rules.
 std::vector<CallLoop> find_call_loops(const Facts& facts);
 
 }  // namespace telltale

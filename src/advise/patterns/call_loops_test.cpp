@@ -191,5 +191,21 @@ TEST(CallLoops, do_not_overlap) {
   expect_one(LoopOver::kCells, 16, loops);
 }
 
+// One step after the other, and no loop in any of them.
+TEST(CallLoops, are_none_where_each_turn_is_a_step) {
+  const auto loops_of = [](bool has_steps) {
+    ProgramSketch program;
+    program.begin_step();
+    program.open(Kind::kPython, "train.py(4): train");
+    for (int turn = 0; turn < 16; ++turn) {
+      if (has_steps && turn > 0) program.begin_step();
+      call_module(program, "LSTMCell_0", {"aten::lstm_cell"});
+    }
+    return find_call_loops(KnownTrace(program.build()).facts);
+  };
+  EXPECT_EQ(loops_of(false).size(), 1);
+  EXPECT_TRUE(loops_of(true).empty());
+}
+
 }  // namespace
 }  // namespace telltale
