@@ -15,10 +15,18 @@ namespace {
 
 // Installed packages that only serve: nobody looks for a fault of a model in them.
 constexpr auto kLibraryPackages = std::to_array<std::string_view>(
-    {"PIL",        "_pytest",  "apex",    "cupy",    "cv2",     "flash_attn",  "functorch", "h5py",
-     "matplotlib", "mpmath",   "numba",   "numpy",   "pandas",  "pluggy",      "psutil",    "pyarrow",
-     "pytest",     "requests", "scipy",   "sklearn", "sympy",   "tensorboard", "torch",     "torch_tensorrt",
-     "tqdm",       "triton",   "urllib3", "wandb",   "xformers"});
+    {"PIL",        "_pytest",        "absl",        "aiohttp",       "anyio",       "apex",         "attr",
+     "attrs",      "click",          "cloudpickle", "cupy",          "cv2",         "dateutil",     "dill",
+     "fastapi",    "filelock",       "flash_attn",  "flask",         "fsspec",      "functorch",    "google",
+     "grpc",       "gunicorn",       "gymnasium",   "h11",           "h5py",        "httpcore",     "httptools",
+     "httpx",      "hydra",          "imageio",     "jinja2",        "joblib",      "librosa",      "loguru",
+     "markupsafe", "matplotlib",     "mlflow",      "mpmath",        "msgpack",     "multiprocess", "networkx",
+     "numba",      "numpy",          "omegaconf",   "orjson",        "pandas",      "pluggy",       "polars",
+     "psutil",     "pyarrow",        "pydantic",    "pydantic_core", "pytest",      "ray",          "redis",
+     "regex",      "requests",       "rich",        "s3fs",          "scipy",       "skimage",      "sklearn",
+     "soundfile",  "sqlalchemy",     "starlette",   "sympy",         "tensorboard", "tensorboardX", "threadpoolctl",
+     "torch",      "torch_tensorrt", "tqdm",        "triton",        "typer",       "urllib3",      "uvicorn",
+     "uvloop",     "wandb",          "websockets",  "werkzeug",      "xformers",    "yaml",         "zmq"});
 
 // Installed packages that bring models, or the loops around them.
 constexpr auto kModelPackages = std::to_array<std::string_view>({"accelerate",

@@ -76,8 +76,8 @@ const std::vector<Advice>& advice() {
        "The step waits for another process",
        {"keep_process",
         "Start the process once and keep it running, or start the next one before the step and collect its result "
-        "behind it. Better still, call a library instead of a program.",
-        "+ child = subprocess.Popen(command)  # before the step\n- subprocess.run(command)\n+ child.wait()  # behind "
+        "after it. Better still, call a library instead of a program.",
+        "+ child = subprocess.Popen(command)  # before the step\n- subprocess.run(command)\n+ child.wait()  # after "
         "it"}},
       {WaitFor::kPoll,
        Remedy::kOverlaps,
@@ -91,7 +91,7 @@ const std::vector<Advice>& advice() {
        Confidence::kLow,
        "The step waits for the operating system",
        {"wait_elsewhere",
-        "Look what the line waits for (strace -f shows the system call), and do it on another thread or not at all.",
+        "See what the line waits for (strace -f shows the system call), and do it on another thread or not at all.",
         "+ coming = pool.submit(prepare, step + 1)  # before the step\n- prepare(step)\n+ coming.result()"}},
   };
   return kAdvice;
@@ -112,7 +112,7 @@ bool is_idle(const Trace& trace, EventId call, WaitFor what) {
     const auto frame = what == WaitFor::kLock ? std::nullopt : parsed_frame(name);
     if (frame && owner_of(frame->file) == CodeOwner::kUser) return false;
     if (name.contains("asyncio/base_events.py(") || name.contains("socketserver.py(") ||
-        name.contains("concurrent/futures/thread.py("))
+        name.contains("concurrent/futures/thread.py(") || name.contains("anyio/_backends/"))
       return true;
   }
   return false;
