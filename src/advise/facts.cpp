@@ -106,6 +106,10 @@ const std::vector<EventId>& Facts::user_python() const {
   return user_python_.get([this] { return find_user_python(*this); });
 }
 
+const std::vector<StretchedCall>& Facts::stretched_calls() const {
+  return stretched_calls_.get([this] { return find_stretched_calls(*this); });
+}
+
 const std::vector<EventId>& Facts::log_calls() const {
   return log_calls_.get([this] { return find_log_calls(*this); });
 }

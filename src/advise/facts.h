@@ -27,6 +27,7 @@ class HostCost;
 struct CallLoop;
 struct DataLoading;
 struct RowLoop;
+struct StretchedCall;
 
 // What is made when it is first asked for, once, by whichever thread asks.
 template <typename Made>
@@ -76,14 +77,15 @@ struct Facts {
   // What several rules want to know, found out when the first one asks: what torch.compile would do
   // (models/compile_model.h), what operators cost on a CPU (models/host_cost.h), the loops over rows
   // (patterns/row_loops.h) and all loops (patterns/call_loops.h), how batches come into a step
-  // (patterns/data_loading.h), and the user's own Python without operators (patterns/host_calls.h) and functions that
-  // log (patterns/log_calls.h).
+  // (patterns/data_loading.h), the user's own Python without operators and between them (patterns/host_calls.h), and
+  // functions that log (patterns/log_calls.h).
   const CompileModel& compile_model() const;
   const HostCost& host_cost() const;
   const std::vector<RowLoop>& row_loops() const;
   const std::vector<CallLoop>& call_loops() const;
   const DataLoading& data_loading() const;
   const std::vector<EventId>& user_python() const;
+  const std::vector<StretchedCall>& stretched_calls() const;
   const std::vector<EventId>& log_calls() const;
   // How many times as long work took while it was recorded, where the device itself was slower then; else 1. What rules
   // know of a device's speed they multiply by it, as replays are scaled to the step that was measured.
@@ -98,6 +100,7 @@ struct Facts {
   OnDemand<std::vector<CallLoop>> call_loops_;
   OnDemand<DataLoading> data_loading_;
   OnDemand<std::vector<EventId>> user_python_;
+  OnDemand<std::vector<StretchedCall>> stretched_calls_;
   OnDemand<std::vector<EventId>> log_calls_;
 };
 

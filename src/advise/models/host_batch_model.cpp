@@ -5,6 +5,7 @@
 #include "advise/models/host_cost.h"
 #include "advise/patterns/call_loops.h"
 #include "advise/patterns/forward_stretch.h"
+#include "advise/patterns/host_calls.h"
 #include "analysis/batch_size.h"
 
 namespace telltale {
@@ -50,6 +51,8 @@ void HostBatchModel::find_shares() {
     std::fill(share_.begin() + first, share_.begin() + end, 1.0F);
   };
   for (const EventId root : facts_.user_python()) grow_all(root, subtree_end(trace, root));
+  for (const StretchedCall& stretched : facts_.stretched_calls())
+    share_[stretched.call] = std::max(share_[stretched.call], static_cast<float>(stretched.share));
   std::vector<ForwardStretch> stretches;
   for (const CallLoop& loop : facts_.call_loops())
     if (loop.over == LoopOver::kRows || loop.over == LoopOver::kParts) stretches.push_back({loop.first, loop.end});

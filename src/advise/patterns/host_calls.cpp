@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
+#include "advise/patterns/host_time.h"
 #include "analysis/host_timeline.h"
 
 namespace telltale {
 namespace {
+
+constexpr Nanoseconds kLongStretch = 200'000;
 
 constexpr auto kCopying = std::to_array<std::string_view>(
     {"aten::to", "aten::_to_copy", "aten::copy_", "aten::_copy_from", "aten::cuda", "aten::cpu"});
@@ -37,6 +41,29 @@ std::vector<bool> events_with_operators(const Trace& trace) {
   }
   return has_operator;
 }
+
+// The Python function whose own time that of the event is: its own, or that of one around an annotation, as the mark of
+// a step. kNoEvent for other events.
+EventId function_around(const Trace& trace, EventId event) {
+  while (event != kNoEvent && trace.events.kind[event] == Kind::kAnnotation) event = trace.events.parent[event];
+  return event != kNoEvent && trace.events.kind[event] == Kind::kPython ? event : kNoEvent;
+}
+
+// Whose frames are of functions of the user's, and of libraries other than torch that are not the user's.
+struct NamesOfCode {
+  explicit NamesOfCode(const Trace& trace)
+      : is_users(names_where(trace,
+                             [](std::string_view name) {
+                               const std::optional<SourceLine> frame = parsed_frame(name);
+                               return frame && !is_library_frame(*frame);
+                             })),
+        is_other_librarys(names_where(trace, [](std::string_view name) {
+          const std::optional<SourceLine> frame = parsed_frame(name);
+          return frame && is_library_frame(*frame) && !frame->file.contains("torch/");
+        })) {}
+
+  std::vector<bool> is_users, is_other_librarys;
+};
 
 }  // namespace
 
@@ -79,18 +106,12 @@ EventId copying_call(const Trace& trace, EventId launch) {
 std::vector<EventId> find_user_python(const Facts& facts) {
   const Trace& trace = facts.trace;
   const std::vector<bool> has_operator = events_with_operators(trace);
-  const std::vector<bool> is_user = names_where(trace, [](std::string_view name) {
-    const std::optional<SourceLine> frame = parsed_frame(name);
-    return frame && !is_library_frame(*frame);
-  });
-  const std::vector<bool> is_other_library = names_where(trace, [](std::string_view name) {
-    const std::optional<SourceLine> frame = parsed_frame(name);
-    return frame && is_library_frame(*frame) && !frame->file.contains("torch/");
-  });
+  const NamesOfCode names(trace);
   const auto is_of_user = [&](EventId event) {
-    if (is_user[trace.events.name[event]]) return true;
+    if (names.is_users[trace.events.name[event]]) return true;
     const EventId caller = trace.events.parent[event];
-    return is_other_library[trace.events.name[event]] && caller != kNoEvent && is_user[trace.events.name[caller]];
+    return names.is_other_librarys[trace.events.name[event]] && caller != kNoEvent &&
+           names.is_users[trace.events.name[caller]];
   };
   std::vector<EventId> roots;
   std::vector<bool> is_covered(trace.events.size());
@@ -104,6 +125,38 @@ std::vector<EventId> find_user_python(const Facts& facts) {
     roots.push_back(event);
   }
   return roots;
+}
+
+std::vector<StretchedCall> find_stretched_calls(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  const NamesOfCode names(trace);
+  std::vector<bool> is_plain(trace.events.size());
+  for (const EventId root : facts.user_python())
+    std::fill(is_plain.begin() + root, is_plain.begin() + subtree_end(trace, root), true);
+  struct OwnTime {
+    Nanoseconds all = 0, in_stretches = 0;
+    std::set<int> steps;
+  };
+  std::map<EventId, OwnTime> own_times;
+  visit_host_time(facts, [&](const HostMoment& moment) {
+    const EventId event = moment.here.event;
+    const EventId function = function_around(trace, event);
+    if (function == kNoEvent || is_plain[event] || facts.host_work[function] != HostWork::kPython) return;
+    if (!names.is_users[trace.events.name[function]]) return;
+    OwnTime& own = own_times[event];
+    own.all += moment.here.when.length();
+    if (moment.here.when.length() < kLongStretch) return;
+    own.in_stretches += moment.here.when.length();
+    own.steps.insert(step_at(facts.diagnosis.timing, moment.here.when.begin));
+  });
+  std::vector<StretchedCall> calls;
+  for (const auto& [call, own] : own_times) {
+    if (own.in_stretches == 0) continue;
+    const double share = static_cast<double>(own.in_stretches) / static_cast<double>(own.all);
+    calls.push_back(
+        {call, function_around(trace, call), own.in_stretches, share, {own.steps.begin(), own.steps.end()}});
+  }
+  return calls;
 }
 
 }  // namespace telltale

@@ -29,4 +29,18 @@ EventId copying_call(const Trace& trace, EventId launch);
 // event. For Facts::user_python(), which finds them once for all rules.
 std::vector<EventId> find_user_python(const Facts& facts);
 
+// A function of the user's that calls operators, and computes in Python (or in a library that is not torch) in between.
+// Python takes microseconds from one operator to the next: of 8 programs whose functions call operators all the time,
+// stretches of 200 µs and more took up to 1 % of a step.
+struct StretchedCall {
+  EventId call = kNoEvent;      // whose own time it is: that of the function, or of an annotation within it
+  EventId function = kNoEvent;  // a call of a function of the user's
+  Nanoseconds time = 0;         // of its long stretches
+  double share = 0;             // which they are of its own time in the steps
+  std::vector<int> steps;       // that have such a stretch, in order
+};
+
+// By event; calls that find_user_python() finds are left out. For Facts::stretched_calls().
+std::vector<StretchedCall> find_stretched_calls(const Facts& facts);
+
 }  // namespace telltale

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
+#include "advise/patterns/host_calls.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
 
@@ -15,12 +17,17 @@ namespace {
 constexpr float kLeftByVectorizing = 0.03F;
 constexpr double kUncertainty = 0.2;
 
-// A function of the user's, or what it calls of libraries, without an operator.
+// A function of the user's without an operator, or what it calls of libraries, or does itself, between operators.
 struct PythonFunction {
   Nanoseconds duration = 0;
   std::vector<EventId> calls;
+  std::vector<StretchedCall> stretched;
+  std::set<int> steps;   // that have such a stretch
   bool is_whole = true;  // all of the function
 };
+
+// A thread that loses its processor looks like a long stretch, too, but not in this share of all steps.
+constexpr double kLeastShareOfSteps = 0.5;
 
 // The function of the user's that makes the call, which may be that call itself.
 EventId users_function(const Trace& trace, EventId call) {
@@ -118,8 +125,8 @@ Fix fix_for_reading() {
           "+ table = load(path)  # before the loop\n- table = load(path)"};
 }
 
-std::vector<Finding> find(const Facts& facts) {
-  std::map<StringId, PythonFunction> functions;
+std::map<StringId, PythonFunction> python_functions(const Facts& facts) {
+  std::map<StringId, PythonFunction> functions, stretched;
   for (const EventId call : facts.user_python()) {
     if (!is_plain_python(facts, call)) continue;
     const EventId users = users_function(facts.trace, call);
@@ -128,23 +135,56 @@ std::vector<Finding> find(const Facts& facts) {
     function.duration += time_in_python(facts, call);
     function.calls.push_back(call);
   }
-  const auto longest = std::max_element(functions.begin(), functions.end(), [](const auto& a, const auto& b) {
-    return a.second.duration < b.second.duration;
-  });
-  if (longest == functions.end()) return {};
-  const PythonFunction& function = longest->second;
+  for (const StretchedCall& call : facts.stretched_calls()) {
+    PythonFunction& function = stretched[facts.trace.events.name[call.function]];
+    function.steps.insert(call.steps.begin(), call.steps.end());
+    function.duration += call.time;
+    function.stretched.push_back(call);
+  }
+  for (auto& [name, found] : stretched) {
+    if (static_cast<double>(found.steps.size()) < kLeastShareOfSteps * facts.steps()) continue;
+    PythonFunction& function = functions[name];
+    function.is_whole = false;
+    function.duration += found.duration;
+    function.stretched = std::move(found.stretched);
+  }
+  return functions;
+}
 
+// Its calls, those first that the finding is about most.
+std::vector<EventId> calls_of(const Facts& facts, const PythonFunction& function) {
+  std::vector<EventId> calls = function.calls;
+  Nanoseconds plain = 0, between = 0;
+  for (const EventId call : function.calls) plain += time_in_python(facts, call);
+  for (const StretchedCall& call : function.stretched) between += call.time;
+  for (const StretchedCall& call : function.stretched)
+    if (calls.empty() || calls.back() != call.function) calls.push_back(call.function);
+  if (between > plain) std::ranges::rotate(calls, calls.begin() + static_cast<std::ptrdiff_t>(function.calls.size()));
+  return calls;
+}
+
+// Where a call that goes on for more than a step stands is known, but not where it computes.
+std::optional<SourceLine> place_of(const Facts& facts, EventId call) {
+  std::optional<SourceLine> place = source_line(facts.trace, call);
+  if (place && facts.trace.events.duration[call] > 2 * facts.diagnosis.timing.period()) place->line = 0;
+  return place;
+}
+
+std::optional<Finding> finding_about(const Facts& facts, StringId name_of_function, const PythonFunction& function) {
   Edit edit = facts.unobserved;
   for (const EventId call : function.calls) vectorize(facts, call, edit);
+  for (const StretchedCall& call : function.stretched)
+    edit.scale_event(facts.trace, call.call, 1 - static_cast<float>(call.share) * (1 - kLeftByVectorizing));
   const Nanoseconds likely = facts.saved_by(edit);
   if (likely <= 0) return {};
 
   Finding finding;
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.edit = facts.kept(edit);
-  finding.source = source_line(facts.trace, function.calls.front());
-  finding.evidence = function.calls;
-  const std::string name = finding.source ? finding.source->function : std::string(facts.trace.strings[longest->first]);
+  finding.evidence = calls_of(facts, function);
+  finding.source = place_of(facts, finding.evidence.front());
+  const std::string name =
+      finding.source ? finding.source->function : std::string(facts.trace.strings[name_of_function]);
   const bool has_device = facts.diagnosis.breakdown.has_device;
   finding.title = fmt::format("{} waits for Python in {}", has_device ? "The GPU" : "The step", name);
   finding.explanation =
@@ -159,23 +199,39 @@ std::vector<Finding> find(const Facts& facts) {
                     format_time(static_cast<Nanoseconds>(static_cast<double>(function.duration) / facts.steps())),
                     has_device ? ", and the GPU runs dry" : "");
     finding.fix = fix_for_reading();
-    return {finding};
+    return finding;
   }
   finding.fix = {
       "vectorize",
       fmt::format("Compute it as one tensor expression{}, or once before the loop.", has_device ? " on the GPU" : ""),
       fmt::format("- w = [weight(i) for i in range(n)]\n+ w = weight(torch.arange(n{}))",
                   has_device ? ", device=x.device" : "")};
-  return {finding};
+  return finding;
+}
+
+// The others take less than those, and each costs a replay.
+constexpr std::size_t kMostFunctions = 3;
+
+std::vector<Finding> find(const Facts& facts) {
+  const std::map<StringId, PythonFunction> functions = python_functions(facts);
+  std::vector<std::pair<StringId, const PythonFunction*>> longest;
+  for (const auto& [name, function] : functions) longest.emplace_back(name, &function);
+  std::ranges::stable_sort(longest, std::ranges::greater{}, [](const auto& each) { return each.second->duration; });
+  if (longest.size() > kMostFunctions) longest.resize(kMostFunctions);
+  std::vector<Finding> findings;
+  for (const auto& [name, function] : longest)
+    if (std::optional<Finding> finding = finding_about(facts, name, *function)) findings.push_back(*std::move(finding));
+  return findings;
 }
 
 }  // namespace
 
 Rule rules::python_overhead() {
   return {{.title = "Python that the step waits for",
-           .looks_for = "A function outside of libraries, on the thread that feeds the GPU, that calls no operator, or "
-                        "what such a function calls of libraries other than torch. What takes its time tells the fix: "
-                        "data that is read, unpacked or parsed is read once, other Python is vectorized.",
+           .looks_for = "A function outside of libraries, on the thread that feeds the GPU, that calls no operator; "
+                        "what a function calls of libraries other than torch; or what it does between two operators, "
+                        "where that takes 200 µs and more in at least half of the steps. What takes its time tells the "
+                        "fix: data that is read, unpacked or parsed is read once, other Python is vectorized.",
            .needs = "Stacks.",
            .cannot_do_without = {{Need::kStacks}},
            .saving = fmt::format("The steps are replayed with that Python at {:.0f} % of its time. Where the GPU is "

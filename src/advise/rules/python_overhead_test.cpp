@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "advise/testing/advise_sketch.h"
 
 namespace telltale {
@@ -42,10 +44,65 @@ TEST(PythonOverheadRule, is_silent_behind_the_device) {
   EXPECT_TRUE(findings_of(training(kFunction, 20 * kMillisecond), "python_overhead").empty());
 }
 
-TEST(PythonOverheadRule, is_silent_about_libraries_and_about_functions_that_call_operators) {
+TEST(PythonOverheadRule, is_silent_about_libraries) {
   EXPECT_TRUE(findings_of(training("torch/nn/modules/module.py(1700): _call_impl", 1 * kMillisecond), "python_overhead")
                   .empty());
-  EXPECT_TRUE(findings_of(training(kFunction, 1 * kMillisecond, true), "python_overhead").empty());
+}
+
+// 5 ms without an operator, before the only one: 3 % of them remain, and the device has little to do.
+TEST(PythonOverheadRule, counts_what_a_function_computes_between_its_operators) {
+  const std::vector<Finding> findings = findings_of(training(kFunction, 10 * kMicrosecond, true), "python_overhead");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 0.97 * 5, 0.02);
+  EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 21, "weights"}));
+  EXPECT_EQ(findings[0].explanation,
+            "weights spends 5.00 ms per recorded step in Python that calls no operator, and the GPU runs dry.");
+}
+
+// As model code does: 5 ms in stretches of 0.1 ms, an operator behind each.
+TEST(PythonOverheadRule, is_silent_about_functions_that_call_operators_all_the_time) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, kFunction);
+    for (int call = 0; call < 50; ++call) {
+      program.spend(100 * kMicrosecond);
+      program.run(Kind::kOperator, "aten::arange", 1 * kMicrosecond);
+    }
+    program.close();
+    program.kernel("aten::mm", 10 * kMicrosecond);
+  }
+  EXPECT_TRUE(findings_of(program.build(), "python_overhead").empty());
+}
+
+// One long stretch in four steps is that of a thread that lost its processor.
+TEST(PythonOverheadRule, is_silent_about_stretches_in_few_steps) {
+  ProgramSketch program;
+  for (int step = 0; step < 4; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, kFunction);
+    program.spend(step == 2 ? 5 * kMillisecond : 50 * kMicrosecond);
+    program.run(Kind::kOperator, "aten::arange", 1 * kMicrosecond);
+    program.close();
+    program.kernel("aten::mm", 10 * kMicrosecond);
+  }
+  EXPECT_TRUE(findings_of(program.build(), "python_overhead").empty());
+}
+
+// A loop over the steps: what it calls has lines of its own, what it computes itself has none.
+TEST(PythonOverheadRule, names_no_line_of_a_function_that_goes_on_over_steps) {
+  ProgramSketch program;
+  program.open(Kind::kPython, "train.py(3): main");
+  for (int step = 1; step < 5; ++step) {
+    program.open(Kind::kAnnotation, "ProfilerStep#" + std::to_string(step));
+    program.spend(5 * kMillisecond);
+    program.kernel("aten::mm", 10 * kMicrosecond);
+    program.close();
+  }
+  program.close();
+  const std::vector<Finding> findings = findings_of(program.build(), "python_overhead");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 0, "main"}));
 }
 
 // A batch that numpy stacks for 4 ms and torch copies: 3 % of the stacking remain.
