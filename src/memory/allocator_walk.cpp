@@ -83,7 +83,10 @@ bool AllocatorWalk::apply_next() {
 }
 
 void AllocatorWalk::apply_through(std::size_t row) {
-  while (next_ <= row && apply_next()) {
+  const std::vector<AllocatorEvent>& events = trace_->allocator_events;
+  for (;;) {
+    while (next_ < events.size() && events[next_].device != device_) ++next_;
+    if (next_ > row || !apply_next()) return;
   }
 }
 

@@ -261,5 +261,23 @@ TEST(AllocatorWalk, survives_numbers_at_the_edges) {
   while (walk.apply_next()) expect_segments_are_filled(walk);
 }
 
+TEST(AllocatorWalk, stops_at_a_row_of_another_device) {
+  Trace trace;
+  for (int row = 0; row < 5; ++row) {
+    trace.allocator_events.push_back(
+        entry(AllocatorAction::kSegmentAllocate, static_cast<std::uint64_t>(row + 1) * kMiB, 512));
+    trace.allocator_events.back().device = row % 2;
+  }
+  for (std::size_t row = 0; row < 5; ++row) {
+    AllocatorWalk walk(trace, 0);
+    walk.apply_through(row);
+    EXPECT_EQ(walk.segments().size(), row / 2 + 1) << row;
+  }
+  AllocatorWalk walk(trace, 1);
+  walk.apply_through(0);
+  EXPECT_TRUE(walk.segments().empty());
+  EXPECT_EQ(walk.entry(), kNoAllocatorEntry);
+}
+
 }  // namespace
 }  // namespace telltale
