@@ -9,6 +9,7 @@
 
 #include "analysis/memory_summary.h"
 #include "analysis/torch_memory.h"
+#include "memory/constants_of_forward.h"
 #include "memory/made_block.h"
 #include "memory/product_workspaces.h"
 #include "memory/unfinished_backward.h"
@@ -106,6 +107,12 @@ class Uses {
     std::set<std::int64_t> gradient_sizes;
     for (const MadeBlock& made : all_)
       if (made.block.use == MemoryUse::kGradients) gradient_sizes.insert(made.block.bytes);
+    for (const std::size_t index : constants_of_forward(trace_, all_, forward_, backward_)) {
+      UsedBlock& block = all_[index].block;
+      // Those of a copy of the model, as a running mean of its weights or a teacher.
+      const bool is_like_parameter = block.allocated < backward_.front() && gradient_sizes.contains(block.bytes);
+      block.use = is_like_parameter ? MemoryUse::kParameters : MemoryUse::kOther;
+    }
     std::vector<UsedBlock> blocks;
     for (MadeBlock& made : all_) {
       const bool fits = gradient_sizes.empty() || gradient_sizes.contains(made.block.bytes);

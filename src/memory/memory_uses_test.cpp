@@ -112,6 +112,50 @@ TEST(MemoryUses, what_the_program_notes_decides_first) {
   EXPECT_EQ(built.strings[blocks.at(9).name], "head.weight");
 }
 
+// Each step makes an activation, 100 and on, that its backward pass frees, and a gradient of 400 bytes. In the first
+// one the model also makes a mask (1), a copy of its weights (2), the result that the next step replaces (3), and each
+// step adds one to a list (200 and on). What is still there at the end is freed then.
+TEST(MemoryUses, what_the_forward_pass_makes_once_and_for_all_is_kept_for_no_backward_pass) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  constexpr int kSteps = 6;
+  for (int step = 0; step < kSteps; ++step) {
+    const Nanoseconds at = 1000 * step;
+    const auto own = static_cast<std::uint64_t>(step);
+    sketch.event(thread, Kind::kAnnotation, "ProfilerStep#" + std::to_string(step), at, at + 1000);
+    sketch.event(thread, Kind::kModule, "nn.Module: Net_0", at + 10, at + 310);
+    const auto forward = sketch.op(thread, "aten::mm", at + 20, at + 300);
+    if (step == 0) {
+      sketch.allocate(thread, 30, 4096, 0, 1);
+      sketch.allocate(thread, 40, 400, 0, 2);
+      sketch.allocate(thread, 50, 80, 0, 3);
+    }
+    if (step == 1) sketch.allocate(thread, at + 60, -80, 0, 3);
+    sketch.allocate(thread, at + 70, 64, 0, 100 + own);
+    sketch.allocate(thread, at + 80, 32, 0, 200 + own);
+    const auto backward = sketch.op(thread, "autograd::engine::evaluate_function: MmBackward0", at + 400, at + 500);
+    sketch.set_cause(backward, forward);
+    sketch.allocate(thread, at + 410, 400, 0, 300 + own);
+    sketch.allocate(thread, at + 420, -64, 0, 100 + own);
+    sketch.event(thread, Kind::kAnnotation, "Optimizer.step#Adam.step", at + 600, at + 700);
+    sketch.allocate(thread, at + 800, -400, 0, 300 + own);
+  }
+  sketch.op(thread, "aten::mm", 1000 * kSteps, 1000 * kSteps + 10);
+  for (const auto& [address, bytes] : {std::pair{1, 4096}, std::pair{2, 400}})
+    sketch.allocate(thread, 1000 * kSteps + 50, -bytes, 0, static_cast<std::uint64_t>(address));
+  const auto blocks = blocks_of(sketch.build());
+  EXPECT_EQ(name_of(blocks.at(1).use), "other");
+  EXPECT_EQ(name_of(blocks.at(2).use), "parameters");
+  EXPECT_EQ(name_of(blocks.at(3).use), "activations");
+  for (std::uint64_t step = 0; step < kSteps; ++step) {
+    EXPECT_EQ(name_of(blocks.at(100 + step).use), "activations") << step;
+    EXPECT_EQ(name_of(blocks.at(300 + step).use), "gradients") << step;
+  }
+  // Nothing runs backward behind what the last step made.
+  for (std::uint64_t step = 0; step + 1 < kSteps; ++step)
+    EXPECT_EQ(name_of(blocks.at(200 + step).use), "activations") << step;
+}
+
 // At a thread's first product, behind the result's block; as large a block of a later product that stays is none.
 TEST(MemoryUses, what_cublas_works_in_is_workspace) {
   constexpr std::int64_t kHopper = 32 << 20, kBefore = 8'519'680;
