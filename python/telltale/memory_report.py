@@ -136,6 +136,9 @@ class MemoryTensor(Struct):
     """When; null: not within it."""
     freed_by: str | None
     """The operator during which it was freed, which used it last."""
+    kept_by: tuple[str, ...] | None
+    """What keeps it alive at the end, as in ``leaks``; null: it is gone by then, a module or an optimizer has it, or
+    nobody looked, see ``--referrers``."""
 
 
 @dataclass(frozen=True)
@@ -234,6 +237,12 @@ class DeviceMemoryUse(Struct):
     """Whether nearly each step peaks above the one before it."""
     curve: tuple[tuple[int, ...], ...]
     """``[time_ns, allocated_bytes, reserved_bytes]`` at up to a few hundred times, peaks kept."""
+    requested_over_time: tuple[int, ...]
+    """At the times of ``curve``, how many bytes the program asked for of those that it holds; what is allocated beyond
+    that is rounding. Empty where the allocator's log was not recorded."""
+    device_used_over_time: tuple[int, ...]
+    """At the times of ``curve``, the bytes in use by the device's own count, of other processes as well. Empty where
+    that was not recorded."""
     categories_over_time: tuple[MemoryCategoriesAt, ...]
     """At the times of ``curve``."""
 

@@ -7,8 +7,22 @@
 
 #include "memory/inferred_steps.h"
 #include "memory/leaked_blocks.h"
+#include "trace/reference_chains.h"
 
 namespace telltale {
+namespace {
+
+// Of those that are there at the end: an address may have had other tensors before.
+void say_who_keeps(const std::vector<ReferenceChain>& chains, const std::vector<Nanoseconds>& step_ends,
+                   std::vector<PeakTensor>& tensors) {
+  for (PeakTensor& tensor : tensors) {
+    if (tensor.freed && (step_ends.empty() || *tensor.freed <= step_ends.back())) continue;
+    const auto chain = std::ranges::find(chains, tensor.address, &ReferenceChain::address);
+    if (chain != chains.end()) tensor.kept_by = chain->links;
+  }
+}
+
+}  // namespace
 
 const DeviceCauses* fullest(const MemoryCauses& causes) {
   if (causes.devices.empty()) return nullptr;
@@ -20,6 +34,7 @@ const DeviceCauses* fullest(const MemoryCauses& causes) {
 MemoryCauses memory_causes(const Trace& trace, const StepTiming& timing, const std::vector<Phase>& phases) {
   MemoryCauses causes;
   const std::vector<DeviceId> logged = allocator_devices(trace);
+  const std::vector<ReferenceChain> chains = reference_chains(trace).value_or(std::vector<ReferenceChain>());
   for (const DeviceMemory& device : memory_by_device(trace)) {
     std::vector<UsedBlock> blocks = used_blocks(trace, device.device, phases);
     DeviceCauses found;
@@ -33,6 +48,7 @@ MemoryCauses memory_causes(const Trace& trace, const StepTiming& timing, const s
     found.step_ends = step_ends_for_leaks(trace, steps);
     LeakedBlocks(trace, device.device, causes.leaks, found.step_ends).mark(blocks, device.peak.time);
     found.peak = memory_peak(trace, device, blocks);
+    say_who_keeps(chains, found.step_ends, found.peak.tensors);
     found.timeline = memory_timeline(trace, device, blocks, steps);
     std::erase_if(blocks, [&](const UsedBlock& block) { return !block.lives_at(found.peak.time); });
     for (UsedBlock& block : blocks) block.use = block.use_at(found.peak.time);

@@ -1,5 +1,6 @@
 #include "memory/memory_leaks.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -102,6 +103,22 @@ TEST(MemoryLeaks, are_kept_by_what_keeps_one_of_their_tensors) {
   EXPECT_EQ(kept_by(R"([{"address":100,"chain":["Tensor","variable 'cache'"]}])"),
             (std::vector<std::string>{"Tensor", "variable 'cache'"}));
   EXPECT_FALSE(kept_by(""));
+}
+
+TEST(MemoryPeak, says_who_keeps_what_is_there_at_the_end) {
+  const auto kept = [](std::int64_t newest, std::uint64_t address) {
+    const std::string referrers = fmt::format(R"([{{"address":{},"chain":["Tensor","variable 'kept'"]}}])", address);
+    std::size_t count = 0;
+    const MemoryCauses causes = causes_of([=](int) { return newest; }, 10, referrers);
+    for (const PeakTensor& tensor : causes.devices.at(0).peak.tensors) {
+      EXPECT_EQ(tensor.kept_by.has_value(), tensor.address == address && newest > 3) << tensor.address;
+      count += tensor.kept_by.has_value();
+    }
+    return count;
+  };
+  EXPECT_EQ(kept(100, 3), 1);
+  // The fourth stands at the peak and is gone three steps later: what is found at its address is another tensor.
+  EXPECT_EQ(kept(3, 4), 0);
 }
 
 TEST(MemoryLeaks, three_steps_say_nothing) {

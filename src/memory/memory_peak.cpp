@@ -23,20 +23,6 @@ std::string_view operator_around(const Trace& trace, EventId event) {
   return is_operator ? trace.name(maker) : std::string_view();
 }
 
-// The last value of the device's own count of its memory before or at a time; the first behind it where there is none.
-std::optional<std::int64_t> device_count_at(const Trace& trace, DeviceId device, Nanoseconds time) {
-  const Counters& counters = trace.counters;
-  for (const CounterSeries& series : counters.series) {
-    const auto gauge = gauge_called(trace.strings[series.name]);
-    if (!gauge || gauge->quantity != gauges::kMemoryUsed || gauge->device_id != device || series.count == 0) continue;
-    const std::span times(counters.time.data() + series.first, series.count);
-    const auto behind = std::ranges::upper_bound(times, time) - times.begin();
-    return static_cast<std::int64_t>(
-        counters.value[series.first + static_cast<std::size_t>(std::max<std::ptrdiff_t>(behind - 1, 0))]);
-  }
-  return {};
-}
-
 template <typename Row>
 void sort_and_cut(std::vector<Row>& rows) {
   std::ranges::stable_sort(rows, std::ranges::greater{}, &Row::bytes);
@@ -161,6 +147,19 @@ std::optional<std::int64_t> capacity_of(const Trace& trace, DeviceId device) {
   return found == trace.devices.end() ? std::nullopt : found->memory_bytes;
 }
 
+std::optional<std::int64_t> device_count_at(const Trace& trace, DeviceId device, Nanoseconds time) {
+  const Counters& counters = trace.counters;
+  for (const CounterSeries& series : counters.series) {
+    const auto gauge = gauge_called(trace.strings[series.name]);
+    if (!gauge || gauge->quantity != gauges::kMemoryUsed || gauge->device_id != device || series.count == 0) continue;
+    const std::span times(counters.time.data() + series.first, series.count);
+    const auto behind = std::ranges::upper_bound(times, time) - times.begin();
+    return static_cast<std::int64_t>(
+        counters.value[series.first + static_cast<std::size_t>(std::max<std::ptrdiff_t>(behind - 1, 0))]);
+  }
+  return {};
+}
+
 std::optional<SourceLine> line_of(const Trace& trace, const UsedBlock& block) {
   if (auto source = source_line(trace, block.event)) return source;
   return block.call_stack == kEmptyString ? std::nullopt : line_of_stack(trace.strings[block.call_stack]);
@@ -176,6 +175,7 @@ PeakTensor described(const Trace& trace, const UsedBlock& block) {
   if (block.allocated != UsedBlock::kBeforeTheTrace) tensor.made = block.allocated;
   if (block.freed != UsedBlock::kNever) tensor.freed = block.freed;
   tensor.event = block.event;
+  tensor.address = block.address;
   return tensor;
 }
 

@@ -57,6 +57,9 @@ struct PeakTensor {
   std::optional<SourceLine> source;
   std::optional<Nanoseconds> made, freed;  // nothing: before the recording, or not within it
   EventId event = kNoEvent;                // that made it
+  std::uint64_t address = 0;
+  // As MemoryLeak::kept_by; nothing also where it is not there any more when that was looked for.
+  std::optional<std::vector<std::string>> kept_by;
 };
 
 struct MemoryPeak {
@@ -81,6 +84,10 @@ struct MemoryPeak {
 
 // How much memory a device has, or the host for the process; nothing where the trace does not say.
 std::optional<std::int64_t> capacity_of(const Trace& trace, DeviceId device);
+
+// The device's own count of its memory, that of other processes among it: the last at or before a time, or the first
+// there is. Nothing where it was not recorded.
+std::optional<std::int64_t> device_count_at(const Trace& trace, DeviceId device, Nanoseconds time);
 
 // The line that made a block.
 std::optional<SourceLine> line_of(const Trace& trace, const UsedBlock& block);

@@ -225,5 +225,35 @@ TEST(MemoryPeak, knows_how_much_stands_there_beyond_what_is_listed) {
   EXPECT_EQ(found.placed, 300 * 301 / 2);
 }
 
+TEST(MemoryTimeline, knows_what_was_asked_for_at_each_time) {
+  Trace trace;
+  std::map<DeviceId, std::map<Nanoseconds, std::int64_t>> expected;  // by time: what stands from then on
+  std::map<DeviceId, std::int64_t> asked_for;
+  const auto add = [&](DeviceId device, AllocatorAction action, std::uint64_t address, std::int64_t bytes) {
+    const auto time = static_cast<Nanoseconds>(10 * trace.allocator_events.size());
+    trace.allocator_events.push_back(
+        {.time = time, .address = address, .bytes = bytes, .device = device, .action = action});
+    if (action == AllocatorAction::kAllocate) asked_for[device] += bytes;
+    if (action == AllocatorAction::kFreeCompleted) asked_for[device] -= bytes;
+    expected[device][time] = asked_for[device];
+  };
+  for (const DeviceId device : {0, 1}) add(device, AllocatorAction::kSegmentAllocate, 1 << 20, 2 << 20);
+  for (int i = 0; i < 20; ++i)
+    add(i % 2, AllocatorAction::kAllocate, static_cast<std::uint64_t>((1 << 20) + 4096 * (i / 2)), 100 + i);
+  for (int i = 0; i < 20; ++i)
+    add(i % 2, AllocatorAction::kFreeCompleted, static_cast<std::uint64_t>((1 << 20) + 4096 * (i / 2)), 100 + i);
+  std::vector<MemoryPoint> levels;
+  for (Nanoseconds time = -5; time < 500; time += 7) levels.push_back({.time = time});
+  for (const DeviceId device : {0, 1}) {
+    const std::vector<std::int64_t> found = requested_at(trace, device, levels);
+    ASSERT_EQ(found.size(), levels.size());
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      const auto behind = expected[device].upper_bound(levels[i].time);
+      EXPECT_EQ(found[i], behind == expected[device].begin() ? 0 : std::prev(behind)->second) << levels[i].time;
+    }
+  }
+  EXPECT_TRUE(requested_at(trace, 2, levels).empty());
+}
+
 }  // namespace
 }  // namespace telltale

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/robust_statistics.h"
+#include "memory/allocator_walk.h"
 
 namespace telltale {
 namespace {
@@ -138,11 +139,29 @@ std::vector<std::vector<std::size_t>> largest_at(std::span<const MemoryPoint> le
   return largest;
 }
 
+std::vector<std::int64_t> requested_at(const Trace& trace, DeviceId device, std::span<const MemoryPoint> levels) {
+  std::vector<std::int64_t> requested;
+  const auto is_of_device = [&](const AllocatorEvent& event) { return event.device == device; };
+  if (std::ranges::none_of(trace.allocator_events, is_of_device)) return requested;
+  AllocatorWalk walk(trace, device);
+  std::size_t next = 0;  // entry that was not applied yet
+  for (const MemoryPoint& level : levels) {
+    const std::size_t before = next;
+    while (next < trace.allocator_events.size() && trace.allocator_events[next].time <= level.time) ++next;
+    if (next > before) walk.apply_through(next - 1);
+    requested.push_back(walk.totals().requested);
+  }
+  return requested;
+}
+
 MemoryTimeline memory_timeline(const Trace& trace, const DeviceMemory& device, std::span<const UsedBlock> blocks,
                                const StepTiming& timing) {
   MemoryTimeline timeline;
   timeline.levels = thinned(device.levels, kMostTimelinePoints);
   timeline.uses = uses_at(timeline.levels, blocks);
+  timeline.requested = requested_at(trace, device.device, timeline.levels);
+  for (const MemoryPoint& level : timeline.levels)
+    if (const auto used = device_count_at(trace, device.device, level.time)) timeline.device_used.push_back(*used);
   name_largest(trace, blocks, timeline);
   timeline.steps = steps_of(device, timing);
   timeline.peaks_rise = do_peaks_rise(timeline.steps);

@@ -30,7 +30,9 @@ struct StepMemory {
 
 struct MemoryTimeline {
   std::vector<MemoryPoint> levels;                // thinned, peaks kept
-  std::vector<UsesAt> uses;                       // at the times of the levels
+  std::vector<UsesAt> uses;                       // at the times of the levels, as are the next two
+  std::vector<std::int64_t> requested;            // what was asked for; empty: there is no log of the allocator
+  std::vector<std::int64_t> device_used;          // by the device's own count; empty: it was not recorded
   std::vector<PeakTensor> tensors;                // that are among the largest at some of these times
   std::vector<std::vector<std::size_t>> largest;  // at each of them: places in `tensors`, by falling size
   std::vector<StepMemory> steps;                  // by start; none where the trace has no steps
@@ -46,6 +48,10 @@ std::vector<UsesAt> uses_at(std::span<const MemoryPoint> levels, std::span<const
 // The largest blocks that stand at each of these times, which rise: places in `blocks`, by falling size.
 std::vector<std::vector<std::size_t>> largest_at(std::span<const MemoryPoint> levels, std::span<const UsedBlock> blocks,
                                                  std::size_t most);
+
+// What the program asked for of what its allocator holds for it, blocks that await their free among them, at each of
+// these times, which rise. Empty where the log of the device's allocator was not recorded.
+std::vector<std::int64_t> requested_at(const Trace& trace, DeviceId device, std::span<const MemoryPoint> levels);
 
 MemoryTimeline memory_timeline(const Trace& trace, const DeviceMemory& device, std::span<const UsedBlock> blocks,
                                const StepTiming& timing);

@@ -68,6 +68,9 @@ void describe(Fields& fields, const PeakTensor& tensor) {
   fields.member("made_ns", tensor.made, "when; null: before the recording");
   fields.member("freed_ns", tensor.freed, "when; null: not within it");
   fields.member("freed_by", or_null(tensor.freed_by), "the operator during which it was freed, which used it last");
+  fields.member("kept_by", tensor.kept_by,
+                "what keeps it alive at the end, as in `leaks`; null: it is gone by then, a module or an optimizer has "
+                "it, or nobody looked, see `--referrers`");
 }
 
 template <typename Fields>
@@ -152,6 +155,13 @@ void describe(Fields& fields, const DeviceCauses& device) {
   fields.member("peaks_rise", device.timeline.peaks_rise, "whether nearly each step peaks above the one before it");
   fields.member("curve", curve,
                 "`[time_ns, allocated_bytes, reserved_bytes]` at up to a few hundred times, peaks kept");
+  fields.member("requested_over_time", device.timeline.requested,
+                "at the times of `curve`, how many bytes the program asked for of those that it holds; what is "
+                "allocated beyond that is rounding. Empty where the allocator's log was not recorded");
+  fields.member(
+      "device_used_over_time", device.timeline.device_used,
+      "at the times of `curve`, the bytes in use by the device's own count, of other processes as well. Empty "
+      "where that was not recorded");
   fields.member("categories_over_time", device.timeline.uses, "at the times of `curve`");
 }
 

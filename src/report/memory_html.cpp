@@ -57,14 +57,19 @@ std::string lines_table(const DeviceCauses& device) {
 
 std::string tensors_table(const DeviceCauses& device) {
   std::string rows;
-  for (const PeakTensor& tensor : device.peak.tensors)
+  for (const PeakTensor& tensor : device.peak.tensors) {
     rows +=
-        fmt::format("<tr><th scope=\"row\">{}{}</th>{}<td>{}</td><td>{}</td></tr>\n", key_mark(style_class(tensor.use)),
-                    html_cut(maker_text(tensor), 100), number_cell(format_bytes(tensor.bytes)), words_for(tensor.use),
-                    html_cut(last_use_text(tensor), 40));
+        fmt::format("<tr><th scope=\"row\">{}{}</th>{}<td>{}</td>", key_mark(style_class(tensor.use)),
+                    html_cut(maker_text(tensor), 100), number_cell(format_bytes(tensor.bytes)), words_for(tensor.use));
+    if (device.has_history) rows += fmt::format("<td>{}</td>", html_cut(last_use_text(tensor), 40));
+    rows += "</tr>\n";
+  }
   if (rows.empty()) return rows;
+  if (!device.has_history) return table_of({{"the largest", false}, {"bytes"}, {"for", false}}, rows, "plain");
+  const std::string keepers = tensor_keepers_sentence(device);
   return table_of({{"the largest", false}, {"bytes"}, {"for", false}, {"last used by", false}}, rows, "plain") +
-         fmt::format("<p class=\"caption\">{}</p>\n", html_escaped(kLastUse));
+         fmt::format("<p class=\"caption\">{}{}{}</p>\n", html_escaped(kLastUse), keepers.empty() ? "" : " ",
+                     html_escaped(keepers));
 }
 
 std::string device_sections(const MemoryReport& report, std::size_t number, const std::vector<MappedSegment>& segments,
@@ -98,6 +103,13 @@ std::string leaks_section(const MemoryReport& report, std::string_view id, std::
   return items.empty() ? items : section(id, title, "", "<ul>\n" + items + "</ul>\n");
 }
 
+std::string urgent_remarks(const MemoryReport& report) {
+  std::string text;
+  for (const std::string& remark : report.remarks | std::views::take(report.urgent_remarks))
+    text += fmt::format("<p><strong>{}</strong></p>\n", html_escaped(remark));
+  return text;
+}
+
 std::string fixes_section(const MemoryReport& report) {
   if (report.findings.empty()) return {};
   std::string text;
@@ -125,9 +137,9 @@ std::string memory_html(const MemoryReport& report, const std::vector<std::vecto
   std::string page(html::kHead);
   page += fmt::format("<title>{} · memory · telltale</title>\n<style>\n{}{}</style>\n</head>\n<body>\n<main>\n",
                       html_cut(file_label(report.path), 100), html::style_sheet(), html::memory_style_sheet());
-  page += fmt::format("<header>\n<p class=\"subject\">{}</p>\n<h1>{}</h1>\n</header>\n",
+  page += fmt::format("<header>\n<p class=\"subject\">{}</p>\n<h1>{}</h1>\n{}</header>\n",
                       html_escaped(memory_subject(report)),
-                      html_escaped(peak_sentence(report, report.causes.devices.front())));
+                      html_escaped(peak_sentence(report, report.causes.devices.front())), html::urgent_remarks(report));
   page += html::fixes_section(report) +
           html::leaks_section(report, "leaks", "Grows from step to step", tensor_leaks(report)) +
           html::leaks_section(report, "processes", "Processes that grow", process_leaks(report));
@@ -137,7 +149,7 @@ std::string memory_html(const MemoryReport& report, const std::vector<std::vecto
     page += html::device_sections(report, i, i < segments.size() ? segments[i] : std::vector<MappedSegment>(), trace);
   }
   std::string notes;
-  for (const std::string& remark : report.remarks) notes += ' ' + remark;
+  for (const std::string& remark : report.remarks | std::views::drop(report.urgent_remarks)) notes += ' ' + remark;
   page += fmt::format("<footer>\n<p>Made by telltale memory from {}.{}</p>\n</footer>\n",
                       html_cut(file_label(report.path), 200), html_escaped(notes));
   return page + "</main>\n</body>\n</html>\n";

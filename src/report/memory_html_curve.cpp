@@ -115,7 +115,10 @@ class Curve {
         rows.emplace_back(bytes, use);
     std::ranges::stable_sort(rows, std::ranges::greater{}, [](const auto& row) { return row.first; });
     std::string text = fmt::format("{}: {} allocated", format_time(level.time), format_bytes(level.allocated));
+    if (!timeline_.requested.empty()) text += fmt::format(", {} asked for", format_bytes(timeline_.requested[at]));
     if (level.reserved > 0) text += fmt::format(", {} reserved", format_bytes(level.reserved));
+    if (!timeline_.device_used.empty())
+      text += fmt::format(", {} in use on the device", format_bytes(timeline_.device_used[at]));
     for (const auto& [bytes, use] : rows | std::views::take(kMostNamed))
       text += fmt::format("\n{} {}", format_bytes(bytes), words_for(use));
     if (at >= timeline_.largest.size() || timeline_.largest[at].empty()) return text;

@@ -33,10 +33,12 @@ std::string device_tables(const MemoryReport& report, const DeviceCauses& device
   for (const LineBytes& line : device.peak.lines | std::views::take(has_lines ? kMostRows : 0))
     text += fmt::format("| {} | {} | {} | {} |\n", markdown_escaped(line_text(line)), format_bytes(line.bytes),
                         percent(line.bytes), words_for(line.use));
-  if (!device.peak.tensors.empty()) text += "\n| largest | bytes | for |\n|---|--:|---|\n";
+  if (!device.peak.tensors.empty()) text += "\n| largest | bytes | for | last used by |\n|---|--:|---|---|\n";
   for (const PeakTensor& tensor : device.peak.tensors)
-    text += fmt::format("| {} | {} | {} |\n", markdown_escaped(maker_text(tensor)), format_bytes(tensor.bytes),
-                        words_for(tensor.use));
+    text += fmt::format("| {} | {} | {} | {} |\n", markdown_escaped(maker_text(tensor)), format_bytes(tensor.bytes),
+                        words_for(tensor.use), device.has_history ? markdown_escaped(last_use_text(tensor)) : "–");
+  if (const std::string keepers = tensor_keepers_sentence(device); !keepers.empty())
+    text += '\n' + markdown_escaped(keepers) + '\n';
   if (const std::string steps = steps_sentence(device); !steps.empty()) text += '\n' + steps + '\n';
   if (const std::string lost = fragmentation_sentence(device); !lost.empty()) text += '\n' + lost + '\n';
   if (const std::string pinned = pinning_sentence(device); !pinned.empty())
@@ -59,6 +61,8 @@ std::string leaks_list(const MemoryReport& report, std::string_view title,
 
 std::string memory_markdown(const MemoryReport& report, const Trace& trace) {
   std::string text = fmt::format("### {}\n", markdown_escaped(memory_subject(report)));
+  for (const std::string& remark : report.remarks | std::views::take(report.urgent_remarks))
+    text += fmt::format("\n**{}**\n", markdown_escaped(remark));
   for (const DeviceCauses* const device : shown_devices(report)) text += device_tables(report, *device);
   text += leaks_list(report, "Grows from step to step", tensor_leaks(report));
   text += leaks_list(report, "Processes that grow", process_leaks(report));
@@ -70,7 +74,8 @@ std::string memory_markdown(const MemoryReport& report, const Trace& trace) {
                         finding.source ? markdown_escaped(source_text(*finding.source)) : "");
   number = 0;
   for (const Finding& finding : report.findings) text += finding_markdown(finding, ++number, trace);
-  for (const std::string& remark : report.remarks) text += fmt::format("\nNote: {}\n", markdown_escaped(remark));
+  for (const std::string& remark : report.remarks | std::views::drop(report.urgent_remarks))
+    text += fmt::format("\nNote: {}\n", markdown_escaped(remark));
   return text;
 }
 

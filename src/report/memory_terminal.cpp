@@ -126,7 +126,8 @@ std::string tensors_table(const DeviceCauses& device, const TextStyle& style) {
   }
   if (table.labels.empty()) return {};
   if (!device.has_history) table.columns.pop_back();
-  return '\n' + render(table, style) + (device.has_history ? style.faint(sentence(kLastUse, style)) : std::string());
+  return '\n' + render(table, style) + (device.has_history ? style.faint(sentence(kLastUse, style)) : std::string()) +
+         sentence(tensor_keepers_sentence(device), style);
 }
 
 std::string device_text(const MemoryReport& report, const DeviceCauses& device, const TextStyle& style) {

@@ -58,6 +58,13 @@ std::vector<const MemoryLeak*> leaks_of(const MemoryReport& report, bool are_of_
   return leaks;
 }
 
+// "variable 'log' of main (train.py:3) → list of 20": links lead from a tensor to a variable.
+std::string way_from_variable(std::span<const std::string> links) {
+  std::string text;
+  for (const std::string& link : links | std::views::reverse) text += (text.empty() ? "" : " → ") + printable(link);
+  return text;
+}
+
 }  // namespace
 
 Color color_of(MemoryUse use) {
@@ -233,16 +240,33 @@ std::vector<const MemoryLeak*> tensor_leaks(const MemoryReport& report) { return
 
 std::vector<const MemoryLeak*> process_leaks(const MemoryReport& report) { return leaks_of(report, true); }
 
+std::string tensor_keepers_sentence(const DeviceCauses& device) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::pair<std::string, std::size_t>> keepers;  // and how many tensors each keeps
+  for (const PeakTensor& tensor : device.peak.tensors) {
+    if (!tensor.kept_by || tensor.kept_by->empty() || tensor.use == MemoryUse::kLeftBehind) continue;
+    // The first link is the tensor itself.
+    const std::string way = way_from_variable(std::span(*tensor.kept_by).subspan(1));
+    const auto known = std::ranges::find(keepers, way, &std::pair<std::string, std::size_t>::first);
+    if (known == keepers.end())
+      keepers.emplace_back(way, 1);
+    else
+      ++known->second;
+  }
+  std::vector<std::string> parts;
+  for (const auto& [way, tensors] : keepers | std::views::take(kMostNamed))
+    parts.push_back(parts.empty() ? fmt::format("{} {} kept alive by {}", tensors, tensors == 1 ? "is" : "are", way)
+                                  : fmt::format("{} by {}", tensors, way));
+  return parts.empty() ? std::string() : fmt::format("Of the largest, {}.", listed(parts));
+}
+
 std::string keeper_sentence(const MemoryLeak& leak) {
   if (!leak.kept_by) return {};
   if (leak.kept_by->empty())
     return "What keeps it alive was looked for and not found: no variable of a module or of a function that was "
            "running "
            "leads to it in a few links.";
-  std::string text = "Kept alive by " + printable(leak.kept_by->back());
-  for (const std::string& link : *leak.kept_by | std::views::reverse | std::views::drop(1))
-    text += " → " + printable(link);
-  return text + '.';
+  return "Kept alive by " + way_from_variable(*leak.kept_by) + '.';
 }
 
 std::string certainty_sentence(const DeviceCauses& device) {

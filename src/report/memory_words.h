@@ -42,6 +42,9 @@ std::string pinning_sentence(const DeviceCauses& device);
 std::string leak_sentence(const MemoryReport& report, const MemoryLeak& leak);
 // "Kept alive by variable 'log' of main (train.py:3) → list of 20 → Tensor [128, 64]."; empty where nobody looked.
 std::string keeper_sentence(const MemoryLeak& leak);
+// "Of the largest, 2 are kept alive by variable 'cache' of main (gen.py:3) → list of 20.": of those at the peak, but
+// for what leaks, which has sentences of its own; empty where nothing is known of that.
+std::string tensor_keepers_sentence(const DeviceCauses& device);
 // Those of processes stand behind those of tensors, as what they hold is not known.
 std::vector<const MemoryLeak*> tensor_leaks(const MemoryReport& report);
 std::vector<const MemoryLeak*> process_leaks(const MemoryReport& report);

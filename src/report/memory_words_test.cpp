@@ -53,6 +53,28 @@ TEST(MemoryWords, of_what_keeps_a_leak_go_from_the_variable_to_the_tensor) {
   EXPECT_TRUE(keeper_sentence(leak).starts_with("What keeps it alive was looked for and not found"));
 }
 
+TEST(MemoryWords, of_what_keeps_the_largest_count_those_of_each_variable_and_leave_out_leaks) {
+  DeviceCauses device;
+  EXPECT_EQ(tensor_keepers_sentence(device), "");
+  const auto add = [&](MemoryUse use, std::vector<std::string> links) {
+    PeakTensor& tensor = device.peak.tensors.emplace_back();
+    tensor.use = use;
+    tensor.kept_by = std::move(links);
+  };
+  device.peak.tensors.emplace_back();  // nobody looked
+  add(MemoryUse::kOther, {});
+  add(MemoryUse::kOther, {"Tensor [4]", "list of 2", "variable 'cache' of gen (gen.py:3)"});
+  add(MemoryUse::kLeftBehind, {"Tensor [4]", "variable 'leak' of gen (gen.py:4)"});
+  EXPECT_EQ(tensor_keepers_sentence(device),
+            "Of the largest, 1 is kept alive by variable 'cache' of gen (gen.py:3) → list of 2.");
+  add(MemoryUse::kInputs, {"Tensor [8]", "variable 'x' of main (gen.py:9)"});
+  add(MemoryUse::kOther, {"Tensor [8]", "list of 2", "variable 'cache' of gen (gen.py:3)"});
+  EXPECT_EQ(
+      tensor_keepers_sentence(device),
+      "Of the largest, 2 are kept alive by variable 'cache' of gen (gen.py:3) → list of 2 and 1 by variable 'x' of "
+      "main (gen.py:9).");
+}
+
 TEST(MemoryWords, of_pinning_blocks_name_the_lines_that_matter) {
   DeviceCauses device;
   Fragmentation& lost = device.fragmentation.emplace();
