@@ -58,7 +58,9 @@ MemoryCauses memory_causes(const Trace& trace, const StepTiming& timing, const s
       found.fragmentation = fragmentation_at_peak(trace, device.device);
     causes.devices.push_back(std::move(found));
   }
-  std::ranges::move(resident_leaks(trace, timing), std::back_inserter(causes.leaks));
+  double of_host = 0;
+  for (const MemoryLeak& leak : causes.leaks) of_host += leak.device == kHost ? leak.bytes_per_step : 0;
+  std::ranges::move(resident_leaks(trace, timing, of_host), std::back_inserter(causes.leaks));
   return causes;
 }
 

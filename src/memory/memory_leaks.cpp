@@ -1,5 +1,7 @@
 #include "memory/memory_leaks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -107,16 +109,31 @@ std::size_t step_of(const std::vector<Nanoseconds>& ends, Nanoseconds time) {
   return static_cast<std::size_t>(std::ranges::lower_bound(ends, time) - ends.begin());
 }
 
-// Whether all child processes whose size was recorded are workers of data loaders: there are no more of them.
-bool children_are_workers(const Trace& trace) {
-  std::int64_t workers = 0;
-  for (const LoaderSetup& setup : loader_setups(trace))
-    workers += std::int64_t{setup.workers} * std::max(1, setup.iterators);
-  const auto children = std::ranges::count_if(trace.counters.series, [&](const CounterSeries& series) {
-    return trace.strings[series.name] == kResidentMemory && is_process_series(trace.strings[series.series]);
-  });
-  return workers > 0 && children <= workers;
-}
+// Which child processes are workers of data loaders, by the names of their series.
+class LoaderWorkers {
+ public:
+  explicit LoaderWorkers(const Trace& trace) : ids_(loader_worker_ids(trace)) {
+    if (ids_) return;
+    // Recordings that do not name them have workers alone where there are no more children than those.
+    std::int64_t workers = 0;
+    for (const LoaderSetup& setup : loader_setups(trace))
+      workers += std::int64_t{setup.workers} * std::max(1, setup.iterators);
+    const auto children = std::ranges::count_if(trace.counters.series, [&](const CounterSeries& series) {
+      return trace.strings[series.name] == kResidentMemory && is_process_series(trace.strings[series.series]);
+    });
+    are_all_ = workers > 0 && children <= workers;
+  }
+
+  bool contain(std::string_view series) const {
+    if (!is_process_series(series)) return false;
+    const auto is_named = [&](std::int64_t id) { return series.ends_with(fmt::format(" {}", id)); };
+    return ids_ ? std::ranges::any_of(*ids_, is_named) : are_all_;
+  }
+
+ private:
+  std::optional<std::vector<std::int64_t>> ids_;
+  bool are_all_ = false;
+};
 
 std::optional<double> steps_to_full(const Trace& trace, DeviceId device, std::int64_t used, double rate) {
   const std::optional<std::int64_t> capacity = capacity_of(trace, device);
@@ -195,11 +212,11 @@ std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::s
   return leaks;
 }
 
-std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& timing) {
+std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& timing, double tensors_per_step) {
   const std::vector<Nanoseconds> ends = step_ends_for_leaks(trace, timing);
   std::vector<MemoryLeak> leaks;
   if (ends.size() < kLeastStepsOfLeak) return leaks;
-  const bool are_workers = children_are_workers(trace);
+  const LoaderWorkers workers(trace);
   const Counters& counters = trace.counters;
   for (const CounterSeries& series : counters.series) {
     const std::string_view name = trace.strings[series.name];
@@ -221,14 +238,17 @@ std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& tim
     if (levels.size() < kLeastReadings || !goes_on(levels)) continue;
     const double growth = growth_of(levels);
     if (growth * static_cast<double>(levels.size()) < kLeastResidentGrowth) continue;
-    const double rate = growth * static_cast<double>(levels.size() - 1) / static_cast<double>(last_step - first_step);
+    const auto steps = static_cast<double>(last_step - first_step);
+    const double rate = growth * static_cast<double>(levels.size() - 1) / steps;
+    const std::string_view process = trace.strings[series.series];
+    const bool is_child = is_process_series(process);
+    if (!is_child && (rate - tensors_per_step) * steps < kLeastResidentGrowth) continue;
     MemoryLeak leak{.bytes_per_step = rate,
                     .is_per_call = timing.source == StepSource::kWhole,
                     .bytes = levels.back() - levels.front()};
-    const std::string_view process = trace.strings[series.series];
     leak.process.emplace();
-    if (is_process_series(process)) leak.process->child = process;
-    leak.process->is_loader_worker = is_process_series(process) && are_workers;
+    if (is_child) leak.process->child = process;
+    leak.process->is_loader_worker = workers.contain(process);
     leak.steps_to_full = steps_to_full(trace, kHost, levels.back(), rate);
     leaks.push_back(std::move(leak));
   }

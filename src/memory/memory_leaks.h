@@ -58,7 +58,8 @@ std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::s
                                      const StepTiming& timing, std::int64_t used);
 
 // Of processes whose resident size was recorded, as those of a loader's workers. One that grows less than half as fast
-// in the second half of the steps warms up.
-std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& timing);
+// in the second half of the steps warms up. What the host's tensors explain of the recorded process's growth, those
+// that leak so much per step, is not told twice.
+std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& timing, double tensors_per_step = 0);
 
 }  // namespace telltale

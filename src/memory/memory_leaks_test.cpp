@@ -183,8 +183,29 @@ TEST(MemoryLeaks, a_process_that_grows_more_slowly_the_longer_it_runs_warms_up) 
   EXPECT_TRUE(resident_leaks_of(12, 1000, size).empty());
 }
 
+// 1 MB per step, of which tensors that leak on the host explain some.
+TEST(MemoryLeaks, growth_of_the_process_that_its_tensors_explain_is_not_told_twice) {
+  const auto found = [](double tensors_per_step) {
+    TraceSketch sketch;
+    const TrackId thread = sketch.thread("main");
+    for (int step = 0; step < 100; ++step) {
+      sketch.event(thread, Kind::kAnnotation, "ProfilerStep#" + std::to_string(step), 1000 * step, 1000 * (step + 1));
+      sketch.op(thread, "aten::mm", 1000 * step + 100, 1000 * step + 200);
+      sketch.count("resident memory", 1000 * step, 1e6 * (step + 1));
+    }
+    const Trace trace = sketch.build();
+    return resident_leaks(trace, step_timing(trace), tensors_per_step);
+  };
+  ASSERT_EQ(found(0).size(), 1);
+  // What is left, 90 MB over all steps and 50 MB, is more than 64 MiB and less.
+  ASSERT_EQ(found(0.1e6).size(), 1);
+  EXPECT_NEAR(found(0.1e6)[0].bytes_per_step, 1e6, 1e4);
+  EXPECT_TRUE(found(0.5e6).empty());
+  EXPECT_TRUE(found(1.2e6).empty());
+}
+
 TEST(MemoryLeaks, a_child_that_grows_is_named_and_is_a_worker_where_a_loader_has_as_many) {
-  const auto found = [](std::string_view loaders) {
+  const auto found = [](std::string_view loaders, std::string_view ids = {}) {
     TraceSketch sketch;
     const TrackId thread = sketch.thread("main");
     for (int step = 0; step < 80; ++step) {
@@ -195,6 +216,7 @@ TEST(MemoryLeaks, a_child_that_grows_is_named_and_is_a_worker_where_a_loader_has
     Trace trace = sketch.build();
     trace.counters.series[0].series = trace.strings.intern("process 1234");
     trace.metadata.push_back({"loader_workers", std::string(loaders)});
+    if (!ids.empty()) trace.metadata.push_back({"loader_worker_ids", std::string(ids)});
     return resident_leaks(trace, step_timing(trace));
   };
   const auto worker = found(R"([{"workers":1}])"), child = found(R"([{"workers":0}])");
@@ -204,6 +226,9 @@ TEST(MemoryLeaks, a_child_that_grows_is_named_and_is_a_worker_where_a_loader_has
   EXPECT_TRUE(worker[0].process->is_loader_worker);
   ASSERT_EQ(child.size(), 1);
   EXPECT_FALSE(child[0].process->is_loader_worker);
+  // Workers that are spawned have a helper of Python's beside them; which processes they are is known then.
+  EXPECT_TRUE(found(R"([{"workers":0}])", "[1233,1234]")[0].process->is_loader_worker);
+  EXPECT_FALSE(found(R"([{"workers":1}])", "[1233,234]")[0].process->is_loader_worker);
 }
 
 // Line 7 makes a large tensor that it keeps, by one operator, and a small one by another, last.

@@ -95,6 +95,17 @@ std::vector<LoaderSetup> loader_setups(const Trace& trace) {
   return setups;
 }
 
+std::optional<std::vector<std::int64_t>> loader_worker_ids(const Trace& trace) {
+  const json told = value_named(trace, "loader_worker_ids");
+  if (!told.is_array()) return std::nullopt;
+  std::vector<std::int64_t> ids;
+  for (const json& each : told)
+    if (each.is_number_integer()) ids.push_back(each.get<std::int64_t>());
+  return ids;
+}
+
+bool is_of_loader_worker(const Trace& trace) { return trace.metadata_named("loader_worker") != nullptr; }
+
 std::optional<LoaderWork> own_loader_work(const Trace& trace) { return work_named(trace, "loader_work"); }
 std::optional<LoaderWork> workers_loader_work(const Trace& trace) { return work_named(trace, "worker_lines"); }
 

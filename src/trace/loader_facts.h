@@ -2,8 +2,11 @@
 // it as values of the header, as docs/record.md describes them:
 //
 // - `loader_workers`: for each loader that was iterated, what it was made with and how many iterators it made;
+// - `loader_worker_ids`: the process ids of workers;
 // - `loader_work`: the batches that the process made itself;
 // - `worker_lines`: the batches that its worker processes made, and the lines on which they spent their time.
+//
+// In the file of a worker, `loader_worker` says which one it is.
 //
 // Pure and thread-safe. What is written otherwise than described is passed over.
 #pragma once
@@ -18,6 +21,9 @@
 #include "trace/trace.h"
 
 namespace telltale {
+
+// Whether it is the recording of a worker.
+bool is_of_loader_worker(const Trace& trace);
 
 // The annotation of a loader that makes an iterator and starts worker processes for it.
 inline constexpr std::string_view kStartOfWorkers = "DataLoader.__iter__";
@@ -51,6 +57,9 @@ struct LoaderWork {
 
 // In the order of the file: those that made the most iterators first.
 std::vector<LoaderSetup> loader_setups(const Trace& trace);
+
+// Of processes; nothing where the recording does not tell.
+std::optional<std::vector<std::int64_t>> loader_worker_ids(const Trace& trace);
 
 std::optional<LoaderWork> own_loader_work(const Trace& trace);
 std::optional<LoaderWork> workers_loader_work(const Trace& trace);

@@ -46,6 +46,15 @@ TEST(LoaderFacts, lines_come_by_falling_share) {
   EXPECT_EQ(work->lines[1].line, 1);
 }
 
+TEST(LoaderFacts, name_the_processes_of_workers) {
+  EXPECT_EQ(loader_worker_ids(with("loader_worker_ids", "[12,7]")), (std::vector<std::int64_t>{12, 7}));
+  EXPECT_EQ(loader_worker_ids(with("loader_worker_ids", R"("[12,\"7\",null]")")), (std::vector<std::int64_t>{12}));
+  EXPECT_FALSE(loader_worker_ids(with("loader_worker_ids", "7")));
+  EXPECT_FALSE(loader_worker_ids(with("loader_workers", "[]")));
+  EXPECT_TRUE(is_of_loader_worker(with("loader_worker", "0")));
+  EXPECT_FALSE(is_of_loader_worker(with("loader_workers", "[]")));
+}
+
 TEST(LoaderFacts, what_makes_no_sense_is_passed_over) {
   for (const char* odd : {"", "{", "7", "[]", "{}", R"({"batches":0,"took_ns":1,"processor_ns":1})",
                           R"({"batches":-1,"took_ns":1,"processor_ns":1})", R"({"batches":1,"took_ns":"1"})"}) {

@@ -1,5 +1,5 @@
-"""The data loaders of the process: with what each was made, as the session's pair `loader_workers`, and a scope for the
-time in which one makes an iterator and starts its workers.
+"""The data loaders of the process: with what each was made, as the session's pair `loader_workers`, which processes their
+workers are, as `loader_worker_ids`, and a scope for the time in which one makes an iterator and starts its workers.
 
 What the pair holds is told in docs/record.md. No loader is kept alive for it.
 
@@ -22,9 +22,11 @@ from telltale._capture.compiling import is_compiling
 from telltale._capture.source import Wanted
 
 PAIR = "loader_workers"
+IDS_PAIR = "loader_worker_ids"
 SCOPE = "DataLoader.__iter__"
 _RECORDED_ITERATORS = 2  # of each kind of loader
 _MOST = 8  # kinds of loaders that are told of: a pair holds four kilobytes
+_MOST_IDS = 400  # the newest, likewise
 
 
 def _iterating_line(frame: FrameType | None) -> tuple[str, int, str]:
@@ -79,6 +81,7 @@ class LoaderWatch:
 
     def __init__(self) -> None:
         self._iterators: Counter[str] = Counter()  # by what their loader was made with
+        self._ids: list[int] = []  # of workers' processes
         self._make: Any = None
 
     def start(self, wanted: Wanted) -> None:
@@ -97,7 +100,9 @@ class LoaderWatch:
                 return make(loader)
             _recorder.begin_scope(SCOPE)
             try:
-                return make(loader) if number <= _RECORDED_ITERATORS else _unrecorded(make, loader)
+                iterator = make(loader) if number <= _RECORDED_ITERATORS else _unrecorded(make, loader)
+                self._note_workers(iterator)
+                return iterator
             finally:
                 _recorder.end_scope()
 
@@ -123,6 +128,15 @@ class LoaderWatch:
             return self._iterators[told]
         except Exception:  # nothing of ours may break the user's program
             return 0
+
+    def _note_workers(self, iterator: Any) -> None:
+        try:
+            ids = [worker.pid for worker in getattr(iterator, "_workers", ())]
+            if ids and ids != self._ids[-len(ids) :]:
+                self._ids = [*self._ids, *ids][-_MOST_IDS:]
+                _recorder.metadata(IDS_PAIR, json.dumps(self._ids, separators=(",", ":")))
+        except Exception:  # as above
+            pass
 
     def _tell(self) -> None:
         """As soon as a loader is known, and in the end once more with how many iterators each made."""

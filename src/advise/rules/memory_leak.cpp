@@ -7,6 +7,7 @@
 #include "advise/patterns/growing_memory.h"
 #include "advise/rule.h"
 #include "base/amounts.h"
+#include "trace/loader_facts.h"
 
 namespace telltale {
 namespace {
@@ -39,6 +40,11 @@ Fix fix_for(const Facts& facts, DeviceId device) {
             "Something that outlives the step, such as a list or a running sum, holds a tensor with its whole graph: "
             "detach what you keep, keep numbers (.item()) in place of tensors, or clear it.",
             "- history.append(loss)\n+ history.append(loss.detach())"};
+  if (is_of_loader_worker(facts.trace))
+    return {"detach",
+            "Something of the dataset that outlives the batch, such as a list or a cache, holds its tensors, and each "
+            "worker has its own: give a cache a limit, or keep nothing.",
+            "- self.seen.append(sample)"};
   if (device == kHost)
     return {
         "detach",

@@ -101,6 +101,13 @@ TEST(MemoryLeakRule, adds_up_what_several_operators_leave_on_the_host) {
   EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 12, "loss"}));
 }
 
+TEST(MemoryLeakRule, tells_of_a_dataset_where_a_worker_of_a_loader_leaks) {
+  Trace trace = kept_graphs();
+  EXPECT_TRUE(findings_of(trace, "memory_leak")[0].fix.text.contains("outlives the request"));
+  trace.metadata.emplace_back("loader_worker", "0");
+  EXPECT_TRUE(findings_of(trace, "memory_leak")[0].fix.text.contains("dataset that outlives the batch"));
+}
+
 Trace small_leak(std::int64_t bytes, std::int64_t memory_of_machine) {
   HostProgram program(memory_of_machine);
   for (int step = 0; step < 12; ++step) {
