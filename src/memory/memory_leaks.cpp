@@ -223,17 +223,19 @@ std::vector<MemoryLeak> resident_leaks(const Trace& trace, const StepTiming& tim
     if (!name.contains(kResidentMemory) || series.count == 0) continue;
     const std::span times(counters.time.data() + series.first, series.count);
     const std::span values(counters.value.data() + series.first, series.count);
-    // A reading counts once: steps may be shorter than the time between two.
+    // The least in each step: what comes and goes within one is read at other times in each. A reading counts once, as
+    // steps may be shorter than the time between two.
     std::vector<std::int64_t> levels;
     std::size_t first_step = 0, last_step = 0;
     std::ptrdiff_t seen = 0;
     for (std::size_t step = 0; step < ends.size(); ++step) {
       const auto behind = std::ranges::upper_bound(times, ends[step]) - times.begin();
       if (behind == seen) continue;
+      const auto of_step = values.subspan(static_cast<std::size_t>(seen), static_cast<std::size_t>(behind - seen));
       seen = behind;
       if (levels.empty()) first_step = step;
       last_step = step;
-      levels.push_back(static_cast<std::int64_t>(values[static_cast<std::size_t>(behind - 1)]));
+      levels.push_back(static_cast<std::int64_t>(std::ranges::min(of_step)));
     }
     if (levels.size() < kLeastReadings || !goes_on(levels)) continue;
     const double growth = growth_of(levels);

@@ -1,5 +1,6 @@
-"""The data loaders of the process: with what each was made, as the session's pair `loader_workers`, which processes their
-workers are, as `loader_worker_ids`, and a scope for the time in which one makes an iterator and starts its workers.
+"""The data loaders of the process: with what each was made, as the session's pair `loader_workers`, which processes
+their workers are, as `loader_worker_ids`, and a scope for the time in which one makes an iterator and starts its
+workers.
 
 What the pair holds is told in docs/record.md. No loader is kept alive for it.
 

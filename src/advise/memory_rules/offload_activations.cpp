@@ -64,8 +64,9 @@ std::vector<Stay> stays_on_host(const Trace& trace, std::span<const UsedBlock> b
   std::vector<Stay> stays;
   std::vector<Nanoseconds> needed;
   for (const UsedBlock& block : blocks) {
-    const bool is_candidate = block.use == MemoryUse::kActivations && block.bytes >= kLeastBytes &&
-                              block.allocated != UsedBlock::kBeforeTheTrace && block.freed != UsedBlock::kNever;
+    const bool is_candidate = block.use == MemoryUse::kActivations && !block.is_left_behind &&
+                              block.bytes >= kLeastBytes && block.allocated != UsedBlock::kBeforeTheTrace &&
+                              block.freed != UsedBlock::kNever;
     if (!is_candidate) continue;
     stays.push_back({&block, {}});
     needed.push_back(needed_at(trace, block));

@@ -145,7 +145,7 @@ std::map<EventId, CallBlocks> calls_of(const Trace& trace, std::string_view modu
   constexpr int kMostLooks = 1000;
   std::map<EventId, CallBlocks> calls;
   for (const UsedBlock& block : blocks) {
-    if (block.use != MemoryUse::kActivations) continue;
+    if (block.use != MemoryUse::kActivations || block.is_left_behind) continue;
     EventId outermost = kNoEvent;
     EventId at = block.event;
     for (int looks = 0; at != kNoEvent && looks < kMostLooks; ++looks, at = trace.events.parent[at])

@@ -33,7 +33,7 @@ std::int64_t largest_of_loss(const Trace& trace, const DeviceCauses& device) {
 // The logits that the loss got have its size, or half of it where they were made wider first.
 bool is_logits(const UsedBlock& block, std::int64_t largest) {
   const bool is_made_in_step = block.use == MemoryUse::kActivations || block.use == MemoryUse::kTemporaries;
-  return is_made_in_step && (block.bytes == largest || 2 * block.bytes == largest);
+  return is_made_in_step && !block.is_left_behind && (block.bytes == largest || 2 * block.bytes == largest);
 }
 
 MemoryEdit in_pieces(std::int64_t largest, std::span<const UsedBlock> blocks) {

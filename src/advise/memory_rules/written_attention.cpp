@@ -22,7 +22,8 @@ bool is_beside_softmax(std::string_view op) {
 }
 
 bool is_made_in_step(const UsedBlock& block) {
-  return block.event != kNoEvent && (block.use == MemoryUse::kActivations || block.use == MemoryUse::kTemporaries);
+  return block.event != kNoEvent && !block.is_left_behind &&
+         (block.use == MemoryUse::kActivations || block.use == MemoryUse::kTemporaries);
 }
 
 // Blocks that hold scores, of those that outputs of a softmax among `blocks` have the size of.
