@@ -44,6 +44,7 @@ boost::string_view as_boost(std::string_view text) { return {text.data(), text.s
 
 constexpr std::string_view kNoBody = "Requests have no body here.";
 
+using Clock = std::chrono::steady_clock;
 using Parser = http::request_parser<http::empty_body>;
 
 void set_limits(Parser& parser) {
@@ -97,7 +98,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       : stream_(std::move(socket)), receive_(receive), quick_(quick), slow_(slow) {}
 
   void read() {
-    is_waiting_ = true;
+    state_ = State::kWaiting;
     parser_.emplace();
     set_limits(*parser_);
     stream_.expires_after(kRequestTime);
@@ -106,7 +107,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   // Whether nothing is being answered, so that it may be closed in favor of another.
-  bool is_waiting() const { return is_waiting_; }
+  bool is_waiting() const { return state_ == State::kWaiting; }
+
+  // Since when somebody takes an answer, who perhaps does not read at all.
+  std::optional<Clock::time_point> sending_since() const {
+    return state_ == State::kSending ? std::optional(sending_since_) : std::nullopt;
+  }
 
   void close() {
     error_code ignored;
@@ -116,7 +122,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   void answer(error_code error) {
-    is_waiting_ = false;
+    state_ = State::kAnswering;
     if (auto refused = refusal_of(error)) return send(*std::move(refused), true, false);
     if (error) return close();
     if (!parser_->is_done()) return send(refusal("", 413, kNoBody), true, false);
@@ -151,6 +157,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void send(Reply reply, bool has_body, bool keeps_alive) {
     answers_sent_ += 1;
+    state_ = State::kSending;
+    sending_since_ = Clock::now();
     response_ = message(std::move(reply), has_body, keeps_alive);
     stream_.expires_after(kSendTime);
     http::async_write(stream_, response_, [self = shared_from_this(), keeps_alive](error_code error, std::size_t) {
@@ -165,7 +173,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Reads what still comes and forgets it: who is cut off while sending never sees the answer.
   void drain() {
-    is_waiting_ = true;
+    state_ = State::kWaiting;
     buffer_.clear();
     stream_.async_read_some(
         buffer_.prepare(kMostHeadBytes),
@@ -178,7 +186,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   beast::flat_buffer buffer_{kMostHeadBytes};
   std::optional<Parser> parser_;
   http::response<http::string_body> response_;
-  bool is_waiting_ = true;
+  enum class State : std::uint8_t { kWaiting, kAnswering, kSending };
+  State state_ = State::kWaiting;
+  Clock::time_point sending_since_;
   std::uint64_t answers_sent_ = 0;
   std::atomic<bool> is_gone_ = false;  // asked by those who answer
 };
@@ -234,18 +244,26 @@ struct Server::Parts {
     });
   }
 
-  // Closes the connection that came first among those that wait for a request, where there are too many.
+  // Where there are too many, closes the connection that came first among those that wait for a request, or else the
+  // one that has been taking its answer for the longest: whoever reads has it in moments.
   bool has_room() {
     connections.remove_if([](const auto& each) { return each.expired(); });
     if (connections.size() < kMostConnections) return true;
-    for (auto each = connections.begin(); each != connections.end(); ++each) {
-      const auto connection = each->lock();
-      if (!connection || !connection->is_waiting()) continue;
-      connection->close();
-      connections.erase(each);
-      return true;
+    std::shared_ptr<Connection> slowest;
+    for (const auto& each : connections) {
+      auto connection = each.lock();
+      if (!connection) continue;
+      if (connection->is_waiting()) return close(*connection);
+      const auto since = connection->sending_since();
+      if (since && (!slowest || *since < *slowest->sending_since())) slowest = std::move(connection);
     }
-    return false;
+    return slowest && close(*slowest);
+  }
+
+  bool close(Connection& connection) {
+    connection.close();
+    connections.remove_if([&](const auto& each) { return each.lock().get() == &connection; });
+    return true;
   }
 
   void tick(const std::function<bool()>& goes_on) {
