@@ -105,7 +105,11 @@ function isTyping(event: KeyboardEvent): boolean {
 }
 
 function keyDown(event: KeyboardEvent): void {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || keys.node.open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+  if (keys.node.open) {
+    if (event.key === "?") keys.toggle(shownView);
+    return;
+  }
   if (shown?.keyDown?.(event) === true) {
     event.preventDefault();
     return;

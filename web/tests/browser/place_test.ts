@@ -97,6 +97,10 @@ test("the sheet of keys opens and closes", async () => {
   await page.getByRole("dialog", { name: "Keys" }).getByText("go to a view").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "hidden" });
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "hidden" });
 });
 
 test("the theme is chosen and kept", async () => {
