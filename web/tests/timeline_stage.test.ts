@@ -98,10 +98,23 @@ test("a counter's value holds until the next point", () => {
   assert.deepEqual(scaleOf({ ...track(1, "counter", 0), minimum: 0, maximum: 0 }), { low: 0, high: 1 });
 });
 
-test("flags of one finding that would overlap are one; those of another stand", () => {
+test("flags of one finding that would overlap are one; one that would hide another's number stands beside it", () => {
   const stage = stageOf([track(1, "thread", 1)]);
   const flags = [[1, 2100], [1, 2110], [2, 2112], [1, 3000], [1, 9000]].map(([number = 0, start = 0]) => ({ number, title: "", place: place(number, start) }));
-  assert.deepEqual(flagsOnRuler({ stage }, flags).map(({ x, flag, places }) => [x, flag.number, places]), [[50, 1, 2], [56, 2, 1], [500, 1, 1]]);
+  assert.deepEqual(flagsOnRuler({ stage }, flags).map(({ x, pole, flag, places }) => [x, pole, flag.number, places]), [[50, 50, 1, 2], [66, 56, 2, 1], [500, 500, 1, 1]]);
+});
+
+test("no flag hides another however dense they are, nor strays far from its evidence", () => {
+  const stage = stageOf([track(1, "thread", 1)]);
+  const numbers = Array.from({ length: 12 }, (_, i) => i + 1);
+  const flags = Array.from({ length: 2000 }, (_, i) => numbers.map((number) => ({ number, title: "", place: place(number, 2000 + i) }))).flat();
+  const shown = flagsOnRuler({ stage }, flags);
+  assert.deepEqual(new Set(shown.map(({ flag }) => flag.number)), new Set(numbers));
+  shown.forEach(({ x, pole, width }, i) => {
+    const next = shown[i + 1];
+    assert(next === undefined || x + width <= next.x, `${x} and ${next?.x ?? 0}`);
+    assert(x >= pole && x - pole < numbers.length * 22, `${x} of ${pole}`);
+  });
 });
 
 test("the chain of causes goes back the way one came, else to the first cause, else to the caller", () => {

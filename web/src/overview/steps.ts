@@ -49,9 +49,14 @@ const REASONS: Record<Step["state"], string> = {
 };
 
 export function stepText(step: Step, device: string): string {
-  const { host_ns, device_ns } = step;
+  const [length = "", reason = ""] = stepLines(step, device);
+  return `Step ${step.index}, ${length}. ${reason}`.trim();
+}
+
+/** How long it takes and, where it does not count, why. */
+export function stepLines({ host_ns, device_ns, state }: Step, device: string): string[] {
   const length = device_ns > host_ns ? `${formatTime(device_ns)} of work on the ${device}, ${formatTime(host_ns)} on the host` : formatTime(host_ns);
-  return `Step ${step.index}, ${length}. ${REASONS[step.state]}`.trim();
+  return REASONS[state] === "" ? [length] : [length, REASONS[state]];
 }
 
 /** What `steps` in the hash says of a choice: "5" or "3..7". */

@@ -7,7 +7,8 @@ import { axisOf } from "./ticks";
 import type { Flag } from "./timeline_model";
 
 const TICK_GAP = 96; // CSS pixels between marks, at least
-export const FLAG_WIDTH = 16;
+const FLAG_WIDTH = 16;
+const BADGE_HEIGHT = 14;
 
 /** Marks and lines; the lines go down through all tracks. Returns where labels count from. */
 export function paintAxis(frame: Frame): number {
@@ -29,7 +30,8 @@ export function paintAxis(frame: Frame): number {
   return axis.base;
 }
 
-export function paintSteps(frame: Frame, steps: readonly StepMark[], chosen: (step: StepMark) => boolean): void {
+/** `isOfHost`: a step takes longer than the host is at it. */
+export function paintSteps(frame: Frame, steps: readonly StepMark[], isOfHost: boolean, chosen: (step: StepMark) => boolean): void {
   const { context, look, ratio, stage, fit } = frame;
   const y = RULER.ticks * ratio;
   const height = (RULER.steps - 2) * ratio;
@@ -54,7 +56,10 @@ export function paintSteps(frame: Frame, steps: readonly StepMark[], chosen: (st
     context.fillRect(from, y, Math.max(1, until - from - Math.max(1, ratio)), height);
     context.globalAlpha = 1;
     const left = Math.max(from, 0) + 5 * ratio;
-    const text = fit.fit(`Step ${step.index} · ${formatTime(step.duration_ns)}`, until - left - 4 * ratio) || fit.fit(String(step.index), until - left);
+    const name = `Step ${step.index}`;
+    const room = until - left - 4 * ratio;
+    const whole = `${name} · ${formatTime(step.duration_ns)}${isOfHost ? " on the host" : ""}`;
+    const text = (fit.width(whole) <= room ? whole : fit.fit(name, room)) || fit.fit(String(step.index), until - left);
     context.fillStyle = look.ink;
     context.fillText(text, left, y + height / 2 + (SMALL_FONT * ratio) / 16);
   }
@@ -65,22 +70,38 @@ function firstStepEndingAfter(steps: readonly StepMark[], time: number): number 
   return index < 0 ? steps.length : index;
 }
 
-/** Where flags stand, from left to right: those of one finding that would overlap are one. In CSS pixels. */
-export function flagsOnRuler(frame: Pick<Frame, "stage">, flags: readonly Flag[]): { x: number; flag: Flag; places: number }[] {
+/** A flag on the ruler, in CSS pixels. */
+export interface ShownFlag {
+  x: number; // of its badge
+  pole: number; // where its evidence begins
+  width: number;
+  flag: Flag;
+  places: number;
+}
+
+/**
+ * Where flags stand, from left to right: none hides another. One that would is moved to the right of it; and of one
+ * finding, those that leave too little room for the others are one.
+ */
+export function flagsOnRuler(frame: Pick<Frame, "stage">, flags: readonly Flag[]): ShownFlag[] {
   const { stage } = frame;
   const scale = stage.width / (stage.view.end - stage.view.start);
-  const lastOf = new Map<number, { x: number; flag: Flag; places: number }>();
-  const shown: { x: number; flag: Flag; places: number }[] = [];
-  for (const flag of flags) {
-    const { start_ns, duration_ns } = flag.place;
-    if (start_ns > stage.view.end || start_ns + duration_ns < stage.view.start) continue;
-    const x = Math.max(0, (start_ns - stage.view.start) * scale);
+  const seen = flags.filter(({ place }) => place.start_ns <= stage.view.end && place.start_ns + place.duration_ns >= stage.view.start);
+  const widths = new Map(seen.map(({ number }) => [number, flagWidth(number)]));
+  const apart = [...widths.values()].reduce((sum, width) => sum + width, FLAG_WIDTH);
+  const lastOf = new Map<number, ShownFlag>();
+  const shown: ShownFlag[] = [];
+  let free = 0;
+  for (const flag of seen) {
+    const pole = Math.max(0, (flag.place.start_ns - stage.view.start) * scale);
     const last = lastOf.get(flag.number);
-    if (last && x - last.x < 2 * FLAG_WIDTH) {
+    if (last && pole - last.pole < apart) {
       ++last.places;
       continue;
     }
-    const item = { x, flag, places: 1 };
+    const width = flagWidth(flag.number);
+    const item = { x: Math.max(pole, free), pole, width, flag, places: 1 };
+    free = item.x + width;
     lastOf.set(flag.number, item);
     shown.push(item);
   }
@@ -90,22 +111,35 @@ export function flagsOnRuler(frame: Pick<Frame, "stage">, flags: readonly Flag[]
 export function paintFlags(frame: Frame, flags: readonly Flag[]): void {
   const { context, look, ratio } = frame;
   const y = (RULER.ticks + RULER.steps + 1) * ratio;
-  for (const { x, flag } of flagsOnRuler(frame, flags)) paintBadge(frame, flag.number, x * ratio, y, look.alarm);
+  const shown = flagsOnRuler(frame, flags);
+  context.fillStyle = look.alarm;
+  for (const { pole } of shown) paintPole(frame, pole * ratio, y);
+  for (const { x, flag } of shown) paintBadge(frame, flag.number, x * ratio, y, look.alarm);
   context.globalAlpha = 1;
 }
 
-/** A number in a small flag whose pole is at x. */
+function paintPole({ context, ratio }: Frame, x: number, y: number): void {
+  context.fillRect(Math.round(x), y, Math.max(1, Math.round(1.5 * ratio)), (BADGE_HEIGHT + 3) * ratio);
+}
+
+/** With the air behind it. */
+function flagWidth(number: number): number {
+  return badgeWidth(number) + 2;
+}
+
+function badgeWidth(number: number): number {
+  return Math.max(FLAG_WIDTH - 2, 6 + 7 * String(number).length);
+}
+
+/** A number in a small flag that begins at x. */
 export function paintBadge(frame: Frame, number: number, x: number, y: number, color: string): void {
   const { context, look, ratio } = frame;
-  const height = 14 * ratio;
-  const text = String(number);
   setFont(frame, 600);
-  const width = Math.max(FLAG_WIDTH - 2, 6 + 7 * text.length) * ratio;
+  const width = badgeWidth(number) * ratio;
   context.fillStyle = color;
-  context.fillRect(Math.round(x), y, Math.max(1, Math.round(1.5 * ratio)), height + 3 * ratio);
-  pill(context, Math.round(x), y, width, height, 2 * ratio);
+  pill(context, Math.round(x), y, width, BADGE_HEIGHT * ratio, 2 * ratio);
   context.fillStyle = look.ground;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  context.fillText(text, Math.round(x) + width / 2, y + height / 2 + ratio * 0.5);
+  context.fillText(String(number), Math.round(x) + width / 2, y + (BADGE_HEIGHT / 2) * ratio + ratio * 0.5);
 }

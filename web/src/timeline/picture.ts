@@ -32,7 +32,7 @@ export class Picture {
       context.fillStyle = look.soft;
       context.fillRect(0, top * ratio - ratio, stage.width * ratio, ratio);
     }
-    paintSteps(frame, model.shape.steps, (step) => model.isStepChosen(step));
+    paintSteps(frame, model.shape.steps, model.isPacedByDevice, (step) => model.isStepChosen(step));
     paintFlags(frame, model.flags);
     context.fillStyle = look.line;
     context.fillRect(0, RULER.height * ratio - ratio, stage.width * ratio, ratio);

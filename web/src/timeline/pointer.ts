@@ -2,7 +2,7 @@
 import type { Navigation } from "./navigation";
 import type { Selection } from "./selection";
 import { RULER, type Scrolls, rowAt, scrollTop, timeAt, tracksBetween } from "./stage";
-import { flagsOnRuler, FLAG_WIDTH } from "./paint_ruler";
+import { flagsOnRuler } from "./paint_ruler";
 import type { Flag, TimelineModel } from "./timeline_model";
 import type { StepMark } from "../protocol";
 import type { AddressWriter } from "./address_writer";
@@ -136,6 +136,5 @@ export function stepAt(model: TimelineModel, at: { x: number; y: number }): Step
 
 export function flagAt(model: TimelineModel, at: { x: number; y: number }): Flag | undefined {
   if (at.y < RULER.ticks + RULER.steps || at.y >= RULER.height) return undefined;
-  const near = flagsOnRuler({ stage: model.stage }, model.flags).filter(({ x }) => at.x >= x - 2 && at.x <= x + FLAG_WIDTH);
-  return near[near.length - 1]?.flag;
+  return flagsOnRuler({ stage: model.stage }, model.flags).find(({ x, width }) => at.x >= x && at.x < x + width)?.flag;
 }

@@ -4,6 +4,7 @@ import { element, replace } from "../element";
 import { emptyNote } from "../messages";
 import { paintedExports } from "../painted_picture";
 import type { Place } from "../place";
+import { pacedByDevice, stepsOf } from "../overview/steps";
 import type { Overview } from "../protocol";
 import { place, visit } from "../state";
 import type { Page, Shown, View } from "../view";
@@ -306,6 +307,9 @@ class TimelineView implements Shown {
     try {
       const overview = await ask<Overview>("api/overview", { steps: place()["steps"] }, this.asked.signal);
       this.model.flags = flagsOf(overview);
+      const { shape } = this.model;
+      this.model.diagnosed = stepsOf(shape.steps, overview.analyze.steps);
+      this.model.isPacedByDevice = pacedByDevice(this.model.diagnosed, shape.device_word) !== "";
       this.panel.setOverview(overview);
       this.model.changed();
     } catch (error) {

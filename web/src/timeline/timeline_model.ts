@@ -3,7 +3,7 @@
  * `changed()`, which asks for a new picture. No DOM here.
  */
 import type { CounterTile, EventPlace, Nanoseconds, Relation, StepMark, Track, TrackId, TraceShape } from "../protocol";
-import { isChosen } from "../overview/steps";
+import { type Step, isChosen } from "../overview/steps";
 import type { Searched } from "./search_marks";
 import { type Scrolls, type Stage, largestPinnedScroll, largestScroll, rowAt, scrollTop, timeAt, visibleRows } from "./stage";
 import { type Spans, spanAt, tileWidth } from "./tile";
@@ -71,6 +71,8 @@ export class TimelineModel {
   measure: Measure | null = null;
   searched: Searched | null = null;
   flags: readonly Flag[] = [];
+  diagnosed: readonly Step[] = []; // what the diagnosis says of the steps, where it is there
+  isPacedByDevice = false; // steps take longer than the host is at them
 
   constructor(
     shape: TraceShape,

@@ -2,6 +2,8 @@
 import { colorStyle } from "../colors";
 import { type Child, element, replace } from "../element";
 import { counted, formatShare, formatTime } from "../format";
+import { stepLines } from "../overview/steps";
+import type { StepMark } from "../protocol";
 import { counterText } from "./paint_counters";
 import { flagAt, stepAt } from "./pointer";
 import { timeAt } from "./stage";
@@ -48,7 +50,7 @@ export class Tooltip {
     const { pointer } = model;
     if (!pointer) return null;
     const step = stepAt(model, pointer);
-    if (step) return { head: `Step ${step.index}`, lines: [formatTime(step.duration_ns)], color: null };
+    if (step) return { head: `Step ${step.index}`, lines: this.stepLines(step), color: null };
     const flag = flagAt(model, pointer);
     if (flag) return { head: `Finding ${flag.number}: ${flag.title}`, lines: [flag.place.name], color: null };
     const counter = model.counterAt(pointer);
@@ -63,6 +65,11 @@ export class Tooltip {
     if (span.events === 1) return { head: span.name, lines: [`${word} · ${formatTime(span.duration)}`], color: span.color };
     const lines = [`over ${formatTime(span.duration)}, ${formatShare(span.busy)} busy`, `The longest: ${span.name}`];
     return { head: counted(span.events, "event"), lines, color: span.color };
+  }
+
+  private stepLines({ index, duration_ns }: StepMark): string[] {
+    const step = this.model.diagnosed.find((each) => each.index === index);
+    return step === undefined ? [formatTime(duration_ns)] : stepLines(step, this.model.shape.device_word);
   }
 
   private idle(span: DrawnSpan): Content {
