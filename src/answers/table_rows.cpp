@@ -18,6 +18,7 @@
 #include "answers/view_steps.h"
 #include "report/shown_names.h"
 #include "report/text_width.h"
+#include "timeline/idle_times.h"
 #include "trace/shapes.h"
 
 namespace telltale::answers {
@@ -225,6 +226,12 @@ std::unordered_map<std::string_view, EventId> longest_modules(const Trace& trace
   return longest;
 }
 
+// Of these tables too: where nothing runs on a device, columns of zeros have nothing to say.
+void leave_out_devices(FullTable& table, const Trace& trace) {
+  if (!devices_at_work(trace).empty()) return;
+  std::erase_if(table.columns, [](const TableColumn& column) { return column.id.ends_with("device_ns"); });
+}
+
 Result<FullTable> module_table(const View& view, const StepsText& steps) {
   const auto analyzed = diagnosis_of(view, steps);
   if (!analyzed) return std::unexpected(analyzed.error());
@@ -257,6 +264,7 @@ Result<FullTable> module_table(const View& view, const StepsText& steps) {
     table.searched.push_back(in_lower_case(row.path));
     table.shown_names.push_back(cut_to_width(printable(row.path), kWidestName));
   }
+  leave_out_devices(table, *view.trace);
   choose_order(table, {"self_device_ns", "forward_cpu_ns"});
   return table;
 }
@@ -290,6 +298,7 @@ Result<FullTable> line_table(const View& view, const StepsText& steps) {
         cut_to_width(printable(row.source.file.size() > kWidestName ? short_place(row.source) : place_text(row.source)),
                      kWidestName));
   }
+  leave_out_devices(table, *view.trace);
   choose_order(table, {"device_ns", "host_ns"});
   return table;
 }

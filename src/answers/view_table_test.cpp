@@ -167,6 +167,27 @@ TEST(Table, of_modules_and_lines_is_about_a_step) {
   EXPECT_EQ(column_of(lines, "host_ns"), json({3 * ProgramSketch::kLaunch}));
 }
 
+TEST(Table, has_no_columns_of_devices_where_nothing_runs_on_one) {
+  ProgramSketch program;
+  for (int step = 0; step < 4; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, "train.py(3): step");
+    program.open(Kind::kModule, "nn.Module: Linear_0");
+    program.run(Kind::kOperator, "aten::linear", 2 * kMillisecond);
+    program.close();
+    program.close();
+  }
+  Trace trace = program.build();
+  trace.recorded.modules = true;
+  const std::shared_ptr<const View> view = view_of(std::move(trace));
+  for (const char* rows : {"modules", "lines"}) {
+    const json page = asked(*view, {.rows = rows});
+    EXPECT_EQ(page["total"], 1) << page;
+    EXPECT_EQ(page.dump().find("device"), std::string::npos) << page;
+  }
+  EXPECT_EQ(column_of(asked(*view, {.rows = "lines"}), "host_ns"), json({2 * kMillisecond}));
+}
+
 TEST(Table, says_over_what_its_numbers_are_and_calls_are_over_the_same) {
   const std::shared_ptr<const View> view = view_of(program_trace());
   for (const char* rows : {"modules", "lines"}) {

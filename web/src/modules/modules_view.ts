@@ -4,7 +4,7 @@ import { element, replace } from "../element";
 import { counted, formatCount, formatNumber, formatTime } from "../format";
 import { emptyNote, errorNote, loadingNote } from "../messages";
 import type { ModuleTime, Overview, Table, TraceShape } from "../protocol";
-import { adviceFor } from "../recorded";
+import { adviceFor, hasDeviceWork } from "../recorded";
 import { spanWords } from "../span_words";
 import { change, place } from "../state";
 import { choice } from "../table/choice";
@@ -13,25 +13,31 @@ import { showOnTimeline } from "../to_timeline";
 import type { Page, Shown, View } from "../view";
 import { type ModuleOrder, ModuleTree, type TreeRow, type Weight } from "./module_tree";
 
-const WEIGHTS = [
-  { id: "device", title: "GPU time" },
-  { id: "host", title: "host time" },
-];
 const SEARCHED_ROWS = 10; // those inside it have longer paths, and come later
-const COLUMNS: readonly { by: ModuleOrder; title: string }[] = [
-  { by: "name", title: "Module" },
-  { by: "cost", title: "Forward ■ and backward ■" },
-  { by: "forward", title: "Forward" },
-  { by: "backward", title: "Backward" },
-  { by: "self", title: "Own GPU" },
-  { by: "calls", title: "Calls" },
+interface ColumnOf {
+  by: ModuleOrder;
+  title: string;
+  width: string; // empty: what the others leave
+}
+const COLUMNS: readonly ColumnOf[] = [
+  { by: "name", title: "Module", width: "" },
+  { by: "cost", title: "Forward ■ and backward ■", width: "28%" },
+  { by: "forward", title: "Forward", width: "11ch" },
+  { by: "backward", title: "Backward", width: "11ch" },
+  { by: "self", title: "Own", width: "13ch" },
+  { by: "calls", title: "Calls", width: "10ch" },
 ];
 const FIELDS = ["steps", "weight", "sort", "order", "filter"];
 const FILTER_WAIT_MS = 200;
-const WIDTHS = ["", "28%", "11ch", "11ch", "11ch", "10ch"];
 
-function weightNow(): Weight {
-  return place()["weight"] === "host" ? "host" : "device";
+/** Without a device, nobody has time there. */
+function weightNow(hasDevice: boolean): Weight {
+  return hasDevice && place()["weight"] !== "host" ? "device" : "host";
+}
+
+function columnsOf(hasDevice: boolean, device: string): readonly ColumnOf[] {
+  const columns = COLUMNS.map((column) => (column.by === "self" ? { ...column, title: `${column.title} ${device}` } : column));
+  return hasDevice ? columns : columns.filter(({ by }) => by !== "self");
 }
 
 /** Names rise at first, amounts fall. */
@@ -56,10 +62,12 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   let rows: TreeRow[] = [];
   let visible: ReadonlySet<number> | undefined; // those that pass the filter, where there is one
   let steps = 1; // that the numbers are a mean of
+  let hasDevice = false;
+  let columns: readonly ColumnOf[] = [];
 
   const table = new VirtualRows("Modules. Arrows move, left and right close and open, Enter shows the calls on the timeline.", "treegrid", {
-    columns: () => COLUMNS.length,
-    row: (at, properties) => treeRow(tree, steps, rows[at], properties, { toggle: () => toggle(at), follow: () => void follow(at) }),
+    columns: () => columns.length,
+    row: (at, properties) => treeRow({ tree, steps, columns }, rows[at], properties, { toggle: () => toggle(at), follow: () => void follow(at) }),
     key: (key, marked) => pressed(key, marked),
   });
   const redraw = (): void => {
@@ -87,7 +95,8 @@ function show(room: HTMLElement, firstPage: Page): Shown {
     else return false;
     return true;
   };
-  const weights = choice("Bars show", WEIGHTS, (weight) => change({ weight }, "replace"));
+  const kinds = [{ id: "device", title: `${page.shape.device_word} time` }, { id: "host", title: "host time" }];
+  const weights = choice("Bars show", kinds, (weight) => change({ weight }, "replace"));
   const openAll = (all: boolean): void => {
     open = all ? tree.all() : new Set();
     redraw();
@@ -119,18 +128,26 @@ function show(room: HTMLElement, firstPage: Page): Shown {
     element("button", { on: { click: () => openAll(false) } }, "Close all"),
     count,
   );
+  const setColumns = (): void => {
+    columns = columnsOf(hasDevice, page.shape.device_word);
+    replace(table.columns, ...columns.map(({ width }) => element("col", width === "" ? {} : { style: { width } })));
+    replace(table.head, element("tr", { "aria-rowindex": 1 }, ...columns.map(headerCell)));
+  };
   const load = async (keepsOpen: boolean): Promise<void> => {
     asked.abort();
     asked = new AbortController();
+    hasDevice = hasDeviceWork(page.shape);
+    weights.set(weightNow(hasDevice));
+    weights.node.hidden = !hasDevice;
     try {
       const { analyze } = await ask<Overview>("api/overview", { steps: place()["steps"] }, asked.signal);
       const { by, isRising } = sortingNow();
-      tree = new ModuleTree(analyze.modules, weightNow(), by, isRising);
+      tree = new ModuleTree(analyze.modules, weightNow(hasDevice), by, isRising);
       steps = Math.max(1, analyze.step.count);
       if (!keepsOpen) open = tree.openAtFirst();
       applyFilter();
-      replace(table.head, element("tr", { "aria-rowindex": 1 }, ...COLUMNS.map(headerCell)));
-      span.textContent = `${spanWords(steps, place()["steps"], page.shape.steps.length > 0)} Times include what is called inside.`;
+      setColumns();
+      span.textContent = analyze.modules.length === 0 ? "" : `${spanWords(steps, place()["steps"], page.shape.steps.length > 0)} Times include what is called inside.`;
       replace(note, analyze.modules.length === 0 && nothing(page.shape));
       tools.hidden = table.node.hidden = analyze.modules.length === 0;
       redraw();
@@ -139,15 +156,12 @@ function show(room: HTMLElement, firstPage: Page): Shown {
     }
   };
 
-  replace(table.columns, ...WIDTHS.map((width) => element("col", width === "" ? {} : { style: { width } })));
-  weights.set(weightNow());
   room.append(element("div", { class: "table-view" }, tools, span, note, table.node));
   void load(false);
   return {
     placeChanged(now, before) {
       if (FIELDS.every((name) => now[name] === before[name])) return;
       if (filter.value !== (now["filter"] ?? "") && document.activeElement !== filter) filter.value = now["filter"] ?? "";
-      weights.set(weightNow());
       void load(now["steps"] === before["steps"]);
     },
     keyDown(event) {
@@ -172,11 +186,11 @@ function show(room: HTMLElement, firstPage: Page): Shown {
 function nothing(shape: TraceShape): HTMLElement {
   return emptyNote(
     "The trace does not say which module called what.",
-    adviceFor(shape, { torch: "Record with with_modules=True and with_stack=True, or with telltale record.", ours: "Modules come from PyTorch programs under telltale record." }),
+    adviceFor(shape, { torch: "Record with with_modules=True and with_stack=True, or with telltale record --stacks.", ours: "Modules come from PyTorch programs under telltale record." }),
   );
 }
 
-function headerCell({ by, title }: (typeof COLUMNS)[number], at: number): HTMLElement {
+function headerCell({ by, title }: ColumnOf, at: number): HTMLElement {
   const sorting = sortingNow();
   const isSorted = by === sorting.by;
   const [before, middle, after] = title.split("■");
@@ -194,7 +208,13 @@ function parentOf(rows: readonly TreeRow[], at: number): number {
   return at;
 }
 
-function treeRow(tree: ModuleTree, steps: number, row: TreeRow | undefined, properties: { class: string }, does: { toggle: () => void; follow: () => void }): HTMLElement {
+interface Listed {
+  tree: ModuleTree;
+  steps: number; // that the numbers are a mean of
+  columns: readonly ColumnOf[];
+}
+
+function treeRow({ tree, steps, columns }: Listed, row: TreeRow | undefined, properties: { class: string }, does: { toggle: () => void; follow: () => void }): HTMLElement {
   const module = row === undefined ? undefined : tree.modules[row.module];
   if (row === undefined || module === undefined) return element("tr", properties);
   const { forward, backward } = tree.times(row.module);
@@ -207,13 +227,15 @@ function treeRow(tree: ModuleTree, steps: number, row: TreeRow | undefined, prop
     module.name,
   );
   const part = (kind: string, ns: number): HTMLElement | false => ns > 0 && element("span", { class: `meter ${kind}`, style: { width: `${(ns / largest) * 100}%` } });
-  const amounts = [formatTime(forward), formatTime(backward), formatTime(module.self_device_ns), formatNumber(module.calls / steps)];
+  const amounts: Partial<Record<ModuleOrder, string>> = {
+    forward: formatTime(forward), backward: formatTime(backward), self: formatTime(module.self_device_ns), calls: formatNumber(module.calls / steps),
+  };
   const node = element(
     "tr",
     { ...properties, "aria-level": row.depth + 1, "aria-expanded": row.hasChildren ? String(row.isOpen) : null },
     name,
     element("td", {}, element("span", { class: "both" }, part("forward", forward), part("backward", backward))),
-    ...amounts.map((text) => element("td", { class: "n" }, text)),
+    ...columns.flatMap(({ by }) => amounts[by] ?? []).map((text) => element("td", { class: "n" }, text)),
   );
   node.addEventListener("click", does.follow);
   return node;

@@ -8,7 +8,7 @@ import { emptyNote, errorNote, loadingNote } from "../messages";
 import { type Painting, paintedExports } from "../painted_picture";
 import { numberIn } from "../place";
 import type { SourceFiles, SourceText, TraceShape } from "../protocol";
-import { adviceFor } from "../recorded";
+import { adviceFor, hasDeviceWork, isMemorySnapshot } from "../recorded";
 import { spanWords } from "../span_words";
 import { change, place } from "../state";
 import { VirtualRows } from "../table/virtual_rows";
@@ -34,8 +34,9 @@ const AROUND = 30; // lines above and below those on the screen that a picture h
 
 function show(room: HTMLElement, firstPage: Page): Shown {
   let page = firstPage;
-  const hasGpu = page.shape.devices.length > 0;
-  const columns = COLUMNS.filter(({ title }) => hasGpu || title !== "GPU");
+  const hasGpu = hasDeviceWork(page.shape);
+  const device = page.shape.device_word;
+  const columns = COLUMNS.filter(({ title }) => hasGpu || title !== "GPU").map((column) => (column.title === "GPU" ? { ...column, title: inTitle(device) } : column));
   const node = element("div", { class: "source-view" }, loadingNote());
   const files = element("nav", { class: "files", "aria-label": "Files" });
   const note = element("div", { class: "row-note" });
@@ -87,7 +88,7 @@ function show(room: HTMLElement, firstPage: Page): Shown {
         return;
       }
       const text = await ask<SourceText>("api/source", { file: chosen, steps }, asked.signal);
-      replace(files, ...groups.map((group) => fileList(group, chosen, hasGpu)));
+      replace(files, ...groups.map((group) => fileList(group, chosen, hasGpu ? device : null)));
       if (!files.isConnected) replace(node, files, element("div", { class: "text" }, element("div", {}, note, span), table.node));
       showText(text, chosen === named?.id ? line : null);
     } catch (error) {
@@ -119,6 +120,11 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   };
 }
 
+/** "GPU", "Device" */
+function inTitle(device: string): string {
+  return device.charAt(0).toUpperCase() + device.slice(1);
+}
+
 /** For a picture of the lines. */
 function lookNow(): SourceLook {
   const { fontFamily } = getComputedStyle(document.body);
@@ -127,11 +133,12 @@ function lookNow(): SourceLook {
 }
 
 function nothing(shape: TraceShape): HTMLElement {
-  const advice = adviceFor(shape, { torch: "Record with with_stack=True, or with telltale record.", ours: "Lines come from Python programs under telltale record." });
+  const advice = adviceFor(shape, { torch: "Record with with_stack=True, or with telltale record --stacks.", ours: "Lines come from Python programs under telltale record." });
+  if (isMemorySnapshot(shape)) return emptyNote("The trace does not say how long lines take. Memory names those that allocate.", advice);
   return emptyNote("The trace does not say which lines called what.", `${advice} To read the files here, start with: telltale view TRACE --source FOLDER`);
 }
 
-function fileList({ title, files }: FileGroup, chosen: number, hasGpu: boolean): HTMLElement {
+function fileList({ title, files }: FileGroup, chosen: number, device: string | null): HTMLElement {
   const items = files.map(({ id, file, device_ns, host_ns, is_readable }) =>
     element(
       "li",
@@ -140,7 +147,7 @@ function fileList({ title, files }: FileGroup, chosen: number, hasGpu: boolean):
         "button",
         { class: "file-button", "aria-current": id === chosen && "true", title: is_readable ? file : `${file}: only its lines with time, the text cannot be read`, on: { click: () => change({ file: id, line: null }) } },
         element("span", { class: is_readable ? "" : "soft" }, file),
-        element("span", { class: "soft" }, `host ${formatTime(host_ns)}${hasGpu ? ` · GPU ${formatTime(device_ns)}` : ""}`),
+        element("span", { class: "soft" }, `host ${formatTime(host_ns)}${device === null ? "" : ` · ${device} ${formatTime(device_ns)}`}`),
       ),
     ),
   );
