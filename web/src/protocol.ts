@@ -233,6 +233,7 @@ export interface Analyze {
   modules: ModuleTime[];
   findings: Finding[];
   latencies: { name: string; count: number; p50_ns: Nanoseconds; p90_ns: Nanoseconds; p99_ns: Nanoseconds; max_ns: Nanoseconds; longest: EventId; waiting: { waiting_percent: number } | null }[];
+  counters: { name: string; series: string; values: number; mean: number; minimum: number; maximum: number }[];
   threads: { name: string; busy_percent: number; scopes: { name: string; own_ns: Nanoseconds; longest: EventId | null }[] }[];
 }
 

@@ -10,8 +10,12 @@ export function saveMenu(exportsOf: () => Export[], otherwiseOf: () => Otherwise
   const note = element("span", { class: "note", role: "status" });
   const menu = element("details", { class: "save" }, element("summary", { class: "quiet" }, "Save"), list);
   const copyLink = async (): Promise<void> => {
-    await navigator.clipboard.writeText(location.href);
-    note.textContent = "Copied.";
+    try {
+      await navigator.clipboard.writeText(location.href);
+      note.textContent = "Copied.";
+    } catch {
+      note.textContent = "The browser lets no page copy. The link stands in the address bar.";
+    }
   };
   menu.addEventListener("toggle", () => {
     if (!menu.open) return;

@@ -22,6 +22,7 @@ test("advice is for who recorded", () => {
   assert.equal(adviceFor({ format: "kineto" }, advice), "profile");
   assert.equal(adviceFor({ format: "tell" }, advice), "record");
   assert.match(adviceFor({ format: "chrome" }, advice), /does not write that/);
+  assert.match(adviceFor({ format: "memory_snapshot" }, advice), /no times/);
 });
 
 test("views without anything to show are known from the shape of a trace", () => {
@@ -29,6 +30,8 @@ test("views without anything to show are known from the shape of a trace", () =>
   assert.deepEqual([...emptyViews(shape)], ["memory", "modules", "kernels", "roofline"]);
   const full = { tracks: [{ kind: "stream" }], has_memory: true, has_modules: true, has_stacks: true } as unknown as TraceShape;
   assert.equal(emptyViews(full).size, 0);
+  const snapshot = { ...shape, format: "memory_snapshot", has_memory: true };
+  assert.deepEqual([...emptyViews(snapshot)].sort(), ["kernels", "lines", "modules", "operators", "roofline", "source"]);
 });
 
 test("cells of CSV are quoted where they must be", () => {

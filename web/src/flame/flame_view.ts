@@ -6,7 +6,7 @@ import { emptyNote, errorNote, loadingNote } from "../messages";
 import { type Easel, type Painting, fitIn, paintedExports } from "../painted_picture";
 import { type Place, numberIn } from "../place";
 import type { Flame } from "../protocol";
-import { adviceFor } from "../recorded";
+import { adviceFor, hasDeviceWork, isMemorySnapshot } from "../recorded";
 import { spanWords } from "../span_words";
 import { change, place } from "../state";
 import { type Choice, choice } from "../table/choice";
@@ -76,7 +76,7 @@ class FlameView implements Shown {
     const reset = element("button", { title: "Show everything (Home)", on: { click: () => this.zoomTo(null) } }, "Show all");
     this.choices = FIELDS.map((field) => {
       const { label, options } = CHOICES[field];
-      const choose = (id: string): void => change({ [field]: id === options[0].id ? null : id, node: null });
+      const choose = (id: string): void => change({ [field]: id === this.usual(field) ? null : id, node: null });
       return { field, choice: choice(label, options, choose) };
     });
     const tools = element(
@@ -102,7 +102,12 @@ class FlameView implements Shown {
   }
 
   private chosenIn(now: Place, field: Field): string {
-    return now[field] ?? CHOICES[field].options[0].id;
+    return now[field] ?? this.usual(field);
+  }
+
+  /** In a snapshot of memory nothing takes time. */
+  private usual(field: Field): string {
+    return field === "weight" && isMemorySnapshot(this.page.shape) ? "peak" : CHOICES[field].options[0].id;
   }
 
   private showChoices(): void {
@@ -176,7 +181,7 @@ class FlameView implements Shown {
     if (answer.value.length === 0) {
       this.tree = null;
       replace(this.about);
-      replace(this.body, emptyNote(...nothingFor(now, this.page)));
+      replace(this.body, emptyNote(...nothingFor(this.chosenIn(now, "weight"), now, this.page)));
       return;
     }
     this.tree = flameTree(answer);
@@ -334,10 +339,9 @@ class FlameView implements Shown {
 }
 
 /** Why there is no flame graph, and what to record for one. */
-function nothingFor(now: Place, { shape }: Page): string[] {
-  const weight = now["weight"] ?? "host";
+function nothingFor(weight: string, now: Place, { shape }: Page): string[] {
   if (weight === "memory" || weight === "peak") return ["The trace has no allocations.", adviceFor(shape, { torch: "Record them with profile_memory=True.", ours: "Record them with telltale record --memory." })];
-  if (weight === "device" && shape.devices.length === 0) {
+  if (weight === "device" && !hasDeviceWork(shape)) {
     return ["The trace has no device work.", adviceFor(shape, { torch: "It was recorded without a GPU, or without ProfilerActivity.CUDA.", ours: "It was recorded without a GPU." })];
   }
   if (now["by"] === "module" && !shape.has_modules) {

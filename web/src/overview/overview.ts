@@ -4,14 +4,16 @@ import { type Child, element } from "../element";
 import { formatTime } from "../format";
 import { fillRoom, loadingNote } from "../messages";
 import type { Overview } from "../protocol";
+import { isMemorySnapshot } from "../recorded";
 import { change, place } from "../state";
 import type { Page, Shown, View } from "../view";
+import { viewLink } from "../view_link";
 import { breakdownBar, breakdownLists } from "./breakdown";
 import { numbersIn, toggled } from "./evidence";
 import { reportCommand, savingsSentence } from "./overview_words";
 import { findingCard } from "./finding_card";
 import { fixesLine } from "./fixes_line";
-import { latencyTable, threadTable } from "./repeats";
+import { counterTable, latencyTable, threadTable } from "./repeats";
 import { stepsOf } from "./steps";
 import { stepsStrip } from "./steps_strip";
 
@@ -57,13 +59,18 @@ function show(room: HTMLElement, firstPage: Page): Shown {
       element("p", { class: "soft" }, answer.subject),
       element("h1", {}, answer.headline.step),
       element("p", { class: "lead" }, answer.headline.filling),
-      answer.breakdown.length > 0 && breakdownBar(answer.breakdown),
+      isMemorySnapshot(page.shape) && viewLink("memory", {}, { class: "button" }, "See what holds the memory"),
+      hasTimes(answer) && breakdownBar(answer.breakdown),
       element("div", { class: "halves" }, element("div", {}, helps(answer), ...repeats(answer)), element("div", { class: "aside" }, ...aside(answer))),
       fixes.node,
     ];
   };
 
+  /** Is there a step of which parts take time? Between the allocations of a snapshot, nobody knows what ran. */
+  const hasTimes = ({ breakdown }: Overview): boolean => breakdown.length > 0 && !isMemorySnapshot(page.shape);
+
   const helps = (answer: Overview): HTMLElement | null => {
+    if (isMemorySnapshot(page.shape) && answer.findings.length === 0) return null;
     if (answer.findings.length === 0 && answer.nothing_found === "") return null;
     return section(
       "What would help",
@@ -75,12 +82,13 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   const repeats = ({ analyze, breakdown }: Overview): Child[] => [
     analyze.latencies.length > 0 && section("What repeats", false, latencyTable(analyze.latencies, page)),
     breakdown.length === 0 && analyze.threads.length > 0 && section("Threads", false, threadTable(analyze.threads, page)),
+    breakdown.length === 0 && analyze.counters.length > 0 && section("Counters", "Means are over time: a value holds until the next.", counterTable(analyze.counters)),
   ];
   const aside = (answer: Overview): Child[] => {
     const about = [answer.recording_cost, answer.remarks, answer.look].filter((text) => text !== "");
     return [
       page.shape.steps.length > 1 && section("Steps", false, strip.node),
-      answer.breakdown.length > 0 &&
+      hasTimes(answer) &&
         section("Where the time goes", `Of a step of ${formatTime(answer.analyze.step.mean_ns)}, as recorded.`, ...breakdownLists(answer.breakdown, answer.has_device ? page.shape.device_word : "host")),
       about.length > 0 && section("About this recording", false, ...about.map((text) => element("p", {}, text))),
     ];

@@ -1,12 +1,13 @@
-/** What a program without steps does: spans that repeat, by how long they take, and how busy its threads are. */
+/** What a program without steps does: spans that repeat, by how long they take, how busy its threads are, and its counters. */
 import { element } from "../element";
-import { formatCount, formatPercent, formatTime } from "../format";
+import { formatCount, formatNumber, formatPercent, formatTime } from "../format";
 import type { Analyze, EventId } from "../protocol";
 import { showOnTimeline } from "../to_timeline";
 import type { Page } from "../view";
 
 const LATENCY_TITLES = ["", "Times", "p50", "p90", "p99", "Longest"];
 const NAMED_SCOPES = 3;
+const COUNTERS_SHOWN = 20;
 
 export function latencyTable(latencies: Analyze["latencies"], page: Page): HTMLElement {
   const hasWaits = latencies.some(({ waiting }) => waiting !== null);
@@ -37,6 +38,17 @@ export function threadTable(threads: Analyze["threads"], page: Page): HTMLElemen
   );
   const head = ["", "Busy", "Mostly in"].map((title, at) => element("th", { scope: "col", class: at === 1 ? "n" : "" }, title));
   return element("table", { class: "short-table threads" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
+}
+
+/** As in the report; all of them are on the timeline. */
+export function counterTable(counters: Analyze["counters"]): HTMLElement {
+  const rows = counters.slice(0, COUNTERS_SHOWN).map(({ name, series, values, mean, minimum, maximum }) => {
+    const title = series === "" || series === "value" ? name : `${name} · ${series}`;
+    const amounts = [...[mean, minimum, maximum].map(formatNumber), formatCount(values)];
+    return element("tr", {}, element("th", { scope: "row", title }, title), ...amounts.map((text) => element("td", { class: "n" }, text)));
+  });
+  const head = ["", "Mean", "Least", "Most", "Values"].map((title) => element("th", { scope: "col", class: title === "" ? "" : "n" }, title));
+  return element("table", { class: "short-table counters" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
 }
 
 function toTimeline(page: Page, event: EventId | null, name: string, text: string): HTMLElement {

@@ -45,9 +45,10 @@ export function tableView(kind: TableKind): View {
   };
 }
 
-function parametersOf(kind: TableKind, now: Place): Record<string, string | undefined> {
+/** `usual`: which rows there are where the address names none. */
+function parametersOf(kind: TableKind, now: Place, usual: string | undefined): Record<string, string | undefined> {
   return {
-    rows: now["rows"] ?? kind.rows[0]?.id,
+    rows: now["rows"] ?? usual,
     group: kind.groups.length > 0 ? now["group"] : undefined,
     filter: now["filter"],
     sort: now["sort"],
@@ -65,32 +66,48 @@ function showTable(kind: TableKind, room: HTMLElement, firstPage: Page): Shown {
   const below = element("div", { class: "row-note" });
   let asked = new AbortController();
   let sorting: Sorting = { sort: "", order: "falling" };
+  let usual = kind.rows[0]?.id;
+  const parameters = (now: Place): ReturnType<typeof parametersOf> => parametersOf(kind, now, usual);
 
   const rows = new TableRows(kind.title, {
-    page: (offset) => ask<Table>("api/table", { ...parametersOf(kind, place()), offset, limit: PAGE_ROWS }, asked.signal),
+    page: (offset) => ask<Table>("api/table", { ...parameters(place()), offset, limit: PAGE_ROWS }, asked.signal),
     chosen: ({ example, search }) => void showOnTimeline(page, example, search),
     nameLink: ({ cells }) => (kind.id === "lines" && page.server.has_source ? sourceLink(String(cells[0])) : null),
     sort: (column: Column) => change({ ...sortedBy(column, sorting) }, "replace"),
   });
-  const csv = (): string => addressOf("api/table.csv", parametersOf(kind, place()));
+  const csv = (): string => addressOf("api/table.csv", parameters(place()));
 
   const whichRows = choice("Rows", kind.rows, (id) => change({ rows: id, sort: null, order: null }));
   const groups = choice("A row for each", kind.groups, (group) => change({ group }));
   const allColumns = element("input", { type: "checkbox" });
   allColumns.addEventListener("change", () => change({ columns: allColumns.checked ? "all" : null }, "replace"));
   const setTools = (): void => {
-    const now = parametersOf(kind, place());
+    const now = parameters(place());
     whichRows.set(now["rows"] ?? "");
     groups.set(now["group"] ?? kind.groups[0]?.id ?? "");
     allColumns.checked = place()["columns"] === "all";
     save.href = csv();
+  };
+  /** Where the address says nothing, of the first rows that there are any of. */
+  const firstRows = async (now: Place, signal: AbortSignal): Promise<Table> => {
+    const page = (): Promise<Table> => ask<Table>("api/table", { ...parameters(now), limit: PAGE_ROWS }, signal);
+    const table = await page();
+    if (now["rows"] !== undefined || table.all > 0) return table;
+    for (const { id } of kind.rows.slice(1)) {
+      usual = id;
+      const other = await page();
+      if (other.all > 0) return other;
+    }
+    usual = kind.rows[0]?.id;
+    return table;
   };
   const load = async (): Promise<void> => {
     asked.abort();
     asked = new AbortController();
     const now = place();
     try {
-      const table = await ask<Table>("api/table", { ...parametersOf(kind, now), limit: PAGE_ROWS }, asked.signal);
+      const table = await firstRows(now, asked.signal);
+      setTools();
       sorting = { sort: table.sort, order: table.order };
       rows.setTable(table, sorting, now["columns"] === "all");
       count.textContent = countText(table);
@@ -141,7 +158,7 @@ function showTable(kind: TableKind, room: HTMLElement, firstPage: Page): Shown {
       filter.select();
       return true;
     },
-    exports: () => [{ label: "Table as CSV", name: `${kind.id}.csv`, content: () => askFile("api/table.csv", parametersOf(kind, place())) }],
+    exports: () => [{ label: "Table as CSV", name: `${kind.id}.csv`, content: () => askFile("api/table.csv", parameters(place())) }],
     close() {
       window.clearTimeout(timer);
       asked.abort();

@@ -48,7 +48,7 @@ export const lines = tableView({
   hasDetails: false,
   missing: "The trace does not say which line called what.",
   empty: {
-    torch: "Record with with_stack=True, or with telltale record.",
+    torch: "Record with with_stack=True, or with telltale record --stacks.",
     ours: "Lines come from Python programs under telltale record.",
   },
 });

@@ -107,7 +107,7 @@ test("views of what was not recorded are dim, and say what to do with the record
   try {
     const page = await openPage(native);
     await page.locator("nav a.empty", { hasText: "Kernels" }).waitFor();
-    await page.evaluate(() => { location.hash = "#view=operators"; });
+    await page.evaluate(() => { location.hash = "#view=operators&rows=operators"; });
     await page.locator(".message").getByText("telltale record").waitFor();
     assert(!(await page.locator("main").innerText()).includes("ProfilerActivity"));
   } finally {
