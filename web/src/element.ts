@@ -47,6 +47,14 @@ export function svg<K extends keyof SVGElementTagNameMap>(tag: K, properties: Pr
   return node;
 }
 
+/** With what is built alike: the button that had the keyboard has it afterwards, as one that stands in its place. */
+export function replaceAlike(parent: Element, ...children: Child[]): void {
+  const buttons = (): HTMLElement[] => Array.from(parent.querySelectorAll<HTMLElement>("button, a[href]"));
+  const at = buttons().findIndex((button) => button === document.activeElement);
+  replace(parent, ...children);
+  buttons()[at]?.focus({ preventScroll: true });
+}
+
 export function replace(parent: Element, ...children: Child[]): void {
   parent.replaceChildren(...written(children));
 }

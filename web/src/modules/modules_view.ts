@@ -1,6 +1,6 @@
 /** The module tree: what each costs forward and backward, with all that it calls. */
 import { ask, askFile, isGivenUp } from "../api";
-import { element, replace } from "../element";
+import { element, replace, replaceAlike } from "../element";
 import { counted, formatCount, formatNumber, formatTime } from "../format";
 import { emptyNote, errorNote, loadingNote } from "../messages";
 import type { ModuleTime, Overview, Table, TraceShape } from "../protocol";
@@ -131,7 +131,7 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   const setColumns = (): void => {
     columns = columnsOf(hasDevice, page.shape.device_word);
     replace(table.columns, ...columns.map(({ width }) => element("col", width === "" ? {} : { style: { width } })));
-    replace(table.head, element("tr", { "aria-rowindex": 1 }, ...columns.map(headerCell)));
+    replaceAlike(table.head, element("tr", { "aria-rowindex": 1 }, ...columns.map(headerCell)));
   };
   const load = async (keepsOpen: boolean): Promise<void> => {
     asked.abort();

@@ -3,7 +3,7 @@
  * It is there while the hash names a finding.
  */
 import { ask } from "../api";
-import { element, replace } from "../element";
+import { element, replaceAlike } from "../element";
 import type { Overview } from "../protocol";
 import { change, place, viewOf } from "../state";
 import type { Page } from "../view";
@@ -31,7 +31,7 @@ export function evidenceStrip(): EvidenceStrip {
     const walk = (towards: 1 | -1): void =>
       change(evidenceFields(number, nextPlace(at, towards, places.length), places, page.shape.duration_ns));
     walkTo = walk;
-    replace(
+    replaceAlike(
       node,
       viewLink("overview", { open: number }, {}, `Finding ${number + 1}: ${finding.title}`),
       element("span", { class: "soft", "aria-live": "polite" }, `evidence ${at + 1} of ${places.length}`),

@@ -27,6 +27,7 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   const fixes = fixesLine(() => change({ fixes: null }));
   let asked = new AbortController();
   let shownFindings = 0;
+  let hadStrip = false; // the keyboard, which goes astray while the strip gets its new place
 
   const ticked = (): number[] => numbersIn(place()["fixes"], shownFindings);
   const opened = (): number[] => numbersIn(place()["open"] ?? OPEN_AT_FIRST, shownFindings);
@@ -53,6 +54,7 @@ function show(room: HTMLElement, firstPage: Page): Shown {
     const steps = place()["steps"];
     const answer = await ask<Overview>("api/overview", { steps }, asked.signal);
     shownFindings = answer.findings.length;
+    hadStrip = strip.hasFocus();
     fixes.show(ticked(), steps);
     strip.setChosen(steps ?? "");
     return [
@@ -106,7 +108,9 @@ function show(room: HTMLElement, firstPage: Page): Shown {
   const load = (): void => {
     asked.abort();
     asked = new AbortController();
-    void fillRoom(node, content);
+    void fillRoom(node, content).then(() => {
+      if (hadStrip) strip.focus();
+    });
   };
 
   room.append(node);

@@ -16,6 +16,8 @@ export interface StepsStrip {
   readonly node: HTMLElement;
   setSteps(steps: readonly Step[], device: string): void; // what sentences call it
   setChosen(choice: string): void;
+  hasFocus(): boolean;
+  focus(): void;
   close(): void;
 }
 
@@ -27,6 +29,7 @@ export function stepsStrip(choose: (steps: string) => void): StepsStrip {
   let device = "";
   let chosen = "";
   let marked: Choice | undefined; // under the pointer or the keyboard
+  let left: Choice | undefined; // what was marked when the keyboard went elsewhere: it goes on from there
   let isDragging = false;
 
   const draw = (): void => {
@@ -68,14 +71,18 @@ export function stepsStrip(choose: (steps: string) => void): StepsStrip {
   canvas.addEventListener("pointerleave", () => {
     if (!isDragging) mark(undefined);
   });
-  canvas.addEventListener("blur", () => mark(undefined));
+  canvas.addEventListener("blur", () => {
+    left = marked ?? left;
+    mark(undefined);
+  });
   canvas.addEventListener("keydown", (event) => {
     const towards = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (event.key === "Enter" && marked !== undefined) choose(choiceText(steps, marked));
     else if (towards === 0) return;
     else {
-      const last = marked === undefined ? 0 : Math.max(0, Math.min(steps.length - 1, marked.last + towards));
-      mark({ first: event.shiftKey && marked !== undefined ? marked.first : last, last });
+      const from = marked ?? left;
+      const last = from === undefined ? 0 : Math.max(0, Math.min(steps.length - 1, from.last + towards));
+      mark({ first: event.shiftKey && from !== undefined ? from.first : last, last });
     }
     event.preventDefault();
     event.stopPropagation();
@@ -94,6 +101,10 @@ export function stepsStrip(choose: (steps: string) => void): StepsStrip {
     setChosen(choice) {
       chosen = choice;
       draw();
+    },
+    hasFocus: () => document.activeElement === canvas,
+    focus() {
+      canvas.focus({ preventScroll: true });
     },
     close() {
       resized.disconnect();

@@ -1,6 +1,6 @@
 /** The rows of a table of the server's, filled page by page as they come into sight. */
 import { colorStyle } from "../colors";
-import { element, replace } from "../element";
+import { element, replace, replaceAlike } from "../element";
 import type { Column, Table } from "../protocol";
 import { type Sorting, barColumn, cellText, columnWidth, shownColumns } from "./cells";
 import { PAGE_ROWS, pagesOf } from "./row_window";
@@ -75,7 +75,7 @@ export class TableRows {
         element("button", { class: "link", on: { click: sort } }, column.title, isSorted && (isRising ? " ▴" : " ▾")),
       );
     });
-    replace(this.rows.head, element("tr", { "aria-rowindex": 1 }, ...headers));
+    replaceAlike(this.rows.head, element("tr", { "aria-rowindex": 1 }, ...headers));
     const barred = this.first?.columns[this.bars];
     const widths = columns.map((column) => columnWidth(column) + (column === barred ? ROOM_FOR_BARS : 0));
     replace(this.rows.columns, ...columns.map(({ unit }, at) => element("col", unit === "text" ? {} : { style: { width: `${widths[at] ?? 0}ch` } })));

@@ -14,6 +14,7 @@ export interface SidePanelOptions {
   model: TimelineModel;
   selection: () => Selection;
   event: Omit<EventPanelOptions, "close" | "choose">;
+  leave: () => void; // the keyboard goes back to the picture
   closeRange: () => void;
   zoomToRange: () => void;
 }
@@ -45,6 +46,7 @@ export class SidePanel {
   }
 
   showEvent(problem: string | null): void {
+    const hadKeyboard = this.node.contains(document.activeElement);
     this.problem = problem;
     const selection = this.options.selection();
     const { details, gap } = selection;
@@ -57,6 +59,7 @@ export class SidePanel {
     this.shownEvent = details?.event.id ?? null;
     if (isNew) this.putFirst(this.eventRoom);
     this.showStart();
+    if (hadKeyboard && !this.node.contains(document.activeElement)) this.options.leave(); // what was pressed is gone
   }
 
   private gapPanel({ drawn, blamed }: ChosenGap, close: () => void): HTMLElement {
@@ -79,8 +82,10 @@ export class SidePanel {
     const isNew = range !== null && !isSameRange(range, this.shownRange);
     this.shownRange = range;
     if (!range) {
+      const hadKeyboard = this.rangeRoom.contains(document.activeElement);
       replace(this.rangeRoom);
       this.showStart();
+      if (hadKeyboard) this.options.leave();
       return;
     }
     const { closeRange: close, zoomToRange: zoom } = this.options;

@@ -116,6 +116,7 @@ class TimelineView implements Shown {
         pinTrack: (track) => this.tracks.togglePinned(track),
         openSource: page.server.has_source ? (file, line): void => visit("source", { file, line }) : null,
       },
+      leave: () => this.canvas.focus(),
       closeRange: () => this.setRange(null),
       zoomToRange: () => {
         const { range } = model;

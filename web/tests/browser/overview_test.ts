@@ -100,6 +100,17 @@ test("steps that are chosen are those of --steps", async () => {
   await page.locator(".chip").waitFor({ state: "detached" });
 });
 
+test("the strip of steps is used by the keyboard alone, and keeps it", async () => {
+  const [first = 0, second = 0] = said.steps.map(({ index }) => index);
+  const page = await openPage(server);
+  await page.locator("canvas.strip").focus();
+  for (const key of ["ArrowRight", "Enter"]) await page.keyboard.press(key);
+  await page.locator(".chip").getByText(`Step ${String(first)}`, { exact: false }).waitFor();
+  await page.waitForFunction(() => document.querySelector(".overview .loading") === null && document.activeElement?.className === "strip");
+  for (const key of ["Shift+ArrowRight", "Enter"]) await page.keyboard.press(key);
+  await page.locator(".chip").getByText(`Steps ${String(first)} to ${String(second)}`).waitFor();
+});
+
 test("two traces in two tabs are two pages", async () => {
   const other = await Server.start(RESNET);
   try {

@@ -79,6 +79,29 @@ test("the keyboard alone leads from the overview to a kernel and its line", asyn
   await page.waitForFunction((before) => (document.querySelector("canvas.timeline-canvas") as HTMLElement).dataset["selected"] !== before, kernel);
 });
 
+test("what one presses keeps the keyboard, or gives it to what is about the same", async () => {
+  const page = await openPage(server, "view=operators");
+  const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.textContent ?? "");
+  await page.locator("table.rows thead button", { hasText: "Calls" }).focus();
+  await page.keyboard.press("Enter");
+  await page.locator("thead [aria-sort]", { hasText: "Calls" }).waitFor();
+  assert.match(await focused(), /^Calls/);
+
+  await page.evaluate(() => { location.hash = "#view=overview"; });
+  await page.getByRole("link", { name: "Show on timeline" }).first().click();
+  await drawnTimeline(page);
+  await page.getByRole("button", { name: "Next evidence" }).focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".evidence-strip").getByText("evidence 2 of").waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "Next evidence");
+
+  const before = await page.locator(".event-panel").getAttribute("data-event");
+  await page.locator(".event-panel .event-link").first().focus();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((id) => ![null, id].includes(document.querySelector(".event-panel")?.getAttribute("data-event") ?? null), before);
+  assert.equal(await page.evaluate(() => document.activeElement?.className), "timeline-canvas");
+});
+
 test("every control of every view has a name", async () => {
   const page = await openPage(server);
   await page.locator("h1").waitFor();
