@@ -42,13 +42,18 @@ class MemoryPicture {
   double top_percent(std::int64_t bytes) const { return 100 * (1 - kHeadroom * static_cast<double>(bytes) / most_); }
   Nanoseconds length() const { return length_; }
 
-  std::string drawing(const StepTiming& timing) const {
+  // Steps of which there are none, or too many to be told apart, have no lines.
+  static bool has_step_lines(const Diagnosis& diagnosis) {
+    return diagnosis.is_about_steps && diagnosis.timing.steps.size() <= kMostStepLines;
+  }
+
+  std::string drawing(const Diagnosis& diagnosis) const {
     std::string text = fmt::format(
         "<svg viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"memory over time, peak "
         "{}\">\n",
         kWidth, kHeight, format_bytes(memory_.peak_allocated));
-    if (timing.steps.size() <= kMostStepLines) {
-      for (const StepSpan& step : timing.steps) {
+    if (has_step_lines(diagnosis)) {
+      for (const StepSpan& step : diagnosis.timing.steps) {
         const std::string x = html_number(percent(step.host.begin) * kWidth / 100);
         text += fmt::format("<line class=\"step-line\" x1=\"{0}\" x2=\"{0}\" y1=\"0\" y2=\"{1}\"/>", x, kHeight);
       }
@@ -96,11 +101,12 @@ std::string labels_of(const MemorySummary& memory, const MemoryPicture& picture)
   return text;
 }
 
-std::string caption_of(const MemorySummary& memory, const MemoryPicture& picture, std::string_view device_word) {
-  std::string text =
-      fmt::format("{}, over {}; lines mark the starts of steps.",
-                  memory.device == kHost ? "Tensors on the host" : fmt::format("{} {}", device_word, memory.device),
-                  format_time(picture.length()));
+std::string caption_of(const MemorySummary& memory, const MemoryPicture& picture, const Diagnosis& diagnosis) {
+  std::string text = fmt::format(
+      "{}, over {}{}.",
+      memory.device == kHost ? "Tensors on the host" : fmt::format("{} {}", diagnosis.device_word, memory.device),
+      format_time(picture.length()),
+      MemoryPicture::has_step_lines(diagnosis) ? "; lines mark the starts of steps" : "");
   constexpr double kLeastGrowth = 0.001;  // of the peak
   if (memory.growth_per_step.value_or(0) > kLeastGrowth * static_cast<double>(memory.peak_allocated)) {
     text += fmt::format(" What stays from step to step grows by {} per step.",
@@ -120,9 +126,8 @@ std::string memory_section(const Diagnosis& diagnosis) {
   if (!diagnosis.memory || diagnosis.memory->curve.empty()) return {};
   const MemorySummary& memory = *diagnosis.memory;
   const MemoryPicture picture(memory);
-  return section(
-      "memory", "Memory over time", caption_of(memory, picture, diagnosis.device_word),
-      "<div class=\"curve\">\n" + picture.drawing(diagnosis.timing) + labels_of(memory, picture) + "</div>\n");
+  return section("memory", "Memory over time", caption_of(memory, picture, diagnosis),
+                 "<div class=\"curve\">\n" + picture.drawing(diagnosis) + labels_of(memory, picture) + "</div>\n");
 }
 
 }  // namespace telltale::html

@@ -194,6 +194,15 @@ TEST(AnalyzeHtml, marks_the_peak_of_memory) {
   EXPECT_TRUE(has(page_of(sample_diagnosis()), "peak 3.00 GiB allocated, at 90.0 ms"));
 }
 
+TEST(AnalyzeHtml, marks_steps_in_the_curve_of_memory_where_there_are_some) {
+  SampleDiagnosis sample = sample_diagnosis();
+  EXPECT_TRUE(has(page_of(sample), "; lines mark the starts of steps."));
+  EXPECT_TRUE(has(page_of(sample), "<line class=\"step-line\""));
+  sample.diagnosis.is_about_steps = false;
+  EXPECT_FALSE(has(page_of(sample), "lines mark the starts of steps"));
+  EXPECT_FALSE(has(page_of(sample), "<line class=\"step-line\""));
+}
+
 TEST(AnalyzeHtml, speaks_of_devices_where_they_are_no_gpus) {
   SampleDiagnosis sample = sample_diagnosis();
   EXPECT_TRUE(has(page_of(sample), "<h3>The GPU is busy "));
