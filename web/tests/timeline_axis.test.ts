@@ -75,6 +75,19 @@ test("a mark long after all else does not push it aside in the first window", ()
   assert.ok(view.start <= 0 && view.end >= 8000 && view.end < 8200, `${view.start} to ${view.end}`);
 });
 
+test("steps whose work on the device comes later are not shown as if it idled: all is shown first", () => {
+  const track = { name: "", process: 0, lanes: 1, events: 1, unit: null, minimum: null, maximum: null };
+  const thread = { ...track, id: 0, kind: "thread", device: null, first_ns: 0, last_ns: 800, busy_ns: 800 } as const;
+  const stream = { ...track, id: 1, kind: "stream", device: 0, first_ns: 5000, last_ns: 10_000, busy_ns: 5000 } as const;
+  const steps = [{ index: 0, start_ns: 0, duration_ns: 800 }];
+  const later = firstView({ ...TRACE, steps, tracks: [thread, stream] });
+  assert.ok(later.start <= 0 && later.end >= 10_000, `${later.start} to ${later.end}`);
+  for (const tracks of [[thread], [thread, { ...stream, first_ns: 700 }]]) {
+    const soon = firstView({ ...TRACE, steps, tracks });
+    assert.ok(soon.end < 1000, `${soon.start} to ${soon.end}`);
+  }
+});
+
 test("the window on some steps has all of them", () => {
   const steps = [{ index: 3, start_ns: 1000, duration_ns: 100 }, { index: 4, start_ns: 1100, duration_ns: 400 }];
   const view = stepsView(steps, 10_000);

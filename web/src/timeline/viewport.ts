@@ -62,12 +62,19 @@ const GOOD_PART = 0.25; // of the trace
 
 /**
  * What is shown first: the steps; all where there are none, or where they are a good part of it, since a device may go on
- * with them long after the host. All is all that takes time: a recorder may leave a mark long after it.
+ * with them long after the host, and where no device works before they have ended on the host. All is all that takes
+ * time: a recorder may leave a mark long after it.
  */
 export function firstView({ steps, tracks, duration_ns: duration }: Pick<TraceShape, "steps" | "tracks" | "duration_ns">): Viewport {
   const all = clamped(whole(busyEnd(tracks, duration)), duration);
   const found = stepsView(steps, duration);
-  return found && found.end - found.start < GOOD_PART * duration ? found : all;
+  return found && found.end - found.start < GOOD_PART * duration && hasDeviceWork(tracks, found) ? found : all;
+}
+
+/** Also where there is no device. */
+function hasDeviceWork(tracks: TraceShape["tracks"], { start, end }: Viewport): boolean {
+  const streams = tracks.filter(({ kind, busy_ns }) => kind === "stream" && busy_ns > 0);
+  return streams.length === 0 || streams.some(({ first_ns, last_ns }) => first_ns < end && last_ns > start);
 }
 
 /** When the last of what takes time ends. */
