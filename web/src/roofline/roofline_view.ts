@@ -95,6 +95,9 @@ function captionOf({ device, bytes_per_second, peaks, kernels, left_out_ns }: Ro
   return [
     bytes_per_second === null || peaks.length === 0 ? `What ${device === "" ? "the device" : device} can do at most is not known, so that no roof is drawn.` : "",
     kernels.some((kernel) => isHollow(kernel, bytes_per_second)) ? "Hollow dots: the bytes are known, the operations are not. How far such a dot stands below the memory's line is measured; where along it is not." : "",
+    kernels.some((kernel) => kernel.flops_per_second === null && !isHollow(kernel, bytes_per_second))
+      ? `Kernels without a dot: only their bytes are known, and ${bytes_per_second === null ? "the speed of the memory is not" : "they move them a thousand times more slowly than the memory could"}.`
+      : "",
     left_out_ns > 0 ? `Not shown: ${formatTime(left_out_ns)} a step in kernels whose operators tell no shapes, or whose bytes do not follow from them.` : "",
   ].join(" ").trim();
 }
