@@ -40,7 +40,7 @@ CLOSE_POINTS = 10
 CLOSE_STEP_PERCENT = 3
 FIRST_PLACES = 2
 LIMIT_S = 60
-LEAST_S = 20  # with less, no program begins: to import torch twice takes most of it
+LEAST_S = 20  # with less, no program begins: it would be ended amid its recording
 
 
 @dataclass(frozen=True)

@@ -72,10 +72,12 @@ class GpuCheck(unittest.TestCase):
 
     def test_a_check_that_is_ended_shows_what_it_had_found(self):
         slow = self.check("slow", "claim('first', True, '7'); print('second', flush=True); time.sleep(100)", limit_s=9)
-        first, ended = self.rows(self.run_all(slow))
+        run = self.run_all(slow)
+        first, ended = self.rows(run)
         self.assertEqual(first, ("first", "PASS", "7"))
         self.assertEqual(ended[:2], ("slow comes to its end", "FAIL"))
         self.assertRegex(ended[2], r"^ended after \d+ s: second$")
+        self.assertIn("tools/gpu_check --only slow\n", run.text())
 
     def test_a_check_that_crashes_or_claims_nothing_fails(self):
         crash = self.check("crash", "claim('first', True, '7'); raise SystemExit(3)")
