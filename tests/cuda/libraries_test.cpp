@@ -202,7 +202,7 @@ TEST_F(CudaLibraries, from_before_cuda_12_6_stay_in_a_process_with_graphs) {
       run_op(3);
       EXPECT_EQ(stop_cuda().error, "") << "it has been said";
       EXPECT_EQ(fake::calls_of("cuptiFinalize"), stays ? 1 : 3);
-      EXPECT_EQ(fake::calls_of("cuptiUnsubscribe"), stays ? 1 : 3);
+      EXPECT_EQ(fake::calls_of("cuptiUnsubscribe"), 3) << "another profiler may come";
       _exit(telltale_stop() == TELLTALE_STATUS_OK && !HasFailure() ? 0 : 1);
     }
     EXPECT_TRUE(wait_for(child).exited_with(0));

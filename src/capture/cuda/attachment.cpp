@@ -185,8 +185,8 @@ Detached CuptiAttachment::detach() {
   }
   // CUPTI must not be taken away from under work that it follows.
   const Detached result = !is_idle ? Detached::kUntilIdle : must_stay() ? Detached::kForGood : Detached::kGone;
-  if (result == Detached::kGone) {
-    let_go();
+  if (is_idle) {
+    let_go(/*and_end_it=*/result == Detached::kGone);
   } else {
     calls_.disable_all(subscriber_);
     enable_graphs();  // before CUDA 12.6 Update 1, what else was on may have gone with that
@@ -202,11 +202,11 @@ Detached CuptiAttachment::detach() {
 
 bool CuptiAttachment::must_stay() const { return breaks_graphs_when_it_goes(cupti_) && graphs_.have_been_used(); }
 
-void CuptiAttachment::let_go() {
-  cupti_.Unsubscribe(subscriber_);
+void CuptiAttachment::let_go(bool and_end_it) {
+  cupti_.Unsubscribe(subscriber_);  // others may use it now
   is_subscribed_ = has_recorded_ = false;
   // Without it, every launch of the process stays slower for good.
-  cupti_.Finalize();
+  if (and_end_it) cupti_.Finalize();
 }
 
 bool CuptiAttachment::wait_for_device() {

@@ -26,7 +26,7 @@ namespace telltale::capture {
 enum class Detached : std::uint8_t {
   kGone,
   kUntilIdle,  // it stays until a later detach() finds the device idle
-  kForGood,    // this version cannot be taken out of this process
+  kForGood,    // this version cannot be taken out of this process; nobody is subscribed
 };
 
 // One in a process, never destroyed; called by one thread at a time.
@@ -73,7 +73,7 @@ class CuptiAttachment {
   void count_dropped(std::uint64_t dropped);
   bool wait_for_device();  // whether all of its work has ended
   bool must_stay() const;
-  void let_go();
+  void let_go(bool and_end_it);
   void tell_facts(const telltale_cuda_options& options);
   void tell_quality();
   // Also while it goes on: of a process that is killed, the last that was told is what the file says.
