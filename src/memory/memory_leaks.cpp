@@ -72,7 +72,30 @@ struct Line {
   std::map<std::string_view, Made> by_operator;
   std::int64_t staying = 0;
   const ReferenceChain* chain = nullptr;  // of one of its tensors
+  const ReferenceChain* graph = nullptr;  // of one that keeps a graph with the operator of one of them
 };
+
+// The chain of a tensor that keeps the graph in which the operator around the event is; null where there is none.
+const ReferenceChain* keeper_of_graph(const Trace& trace, const std::vector<ReferenceChain>& chains, EventId event) {
+  constexpr int kMostLooks = 10;
+  for (int looks = 0; event != kNoEvent && looks < kMostLooks; ++looks, event = trace.events.parent[event]) {
+    const OperatorInfo* const info = trace.operators.find(event);
+    if (info == nullptr || info->sequence == OperatorInfo::kNoSequence) continue;
+    const auto found =
+        std::ranges::find_if(chains, [&](const ReferenceChain& chain) { return chain.keeps_graph_of(info->sequence); });
+    return found == chains.end() ? nullptr : &*found;
+  }
+  return nullptr;
+}
+
+// What keeps a line's tensors alive: empty where that was not found.
+std::vector<std::string> links_of(const Line& line) {
+  if (line.chain != nullptr) return line.chain->links;
+  if (line.graph == nullptr) return {};
+  std::vector<std::string> links = {"what the backward pass would need"};
+  links.insert(links.end(), line.graph->links.begin(), line.graph->links.end());
+  return links;
+}
 
 // How often the most until then is exceeded, from the given step on.
 int rises_from(std::span<const std::int64_t> levels, std::size_t first) {
@@ -157,7 +180,8 @@ std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::s
   const std::optional<std::vector<ReferenceChain>> chains = reference_chains(trace);
   std::map<std::uint64_t, const ReferenceChain*> chain_at;
   if (chains)
-    for (const ReferenceChain& chain : *chains) chain_at.emplace(chain.address, &chain);
+    for (const ReferenceChain& chain : *chains)
+      if (chain.address != 0) chain_at.emplace(chain.address, &chain);
   std::map<std::tuple<std::string, int>, Line> lines;
   std::map<std::tuple<std::string, int>, std::optional<SourceLine>> sources;
   for (const UsedBlock& block : blocks) {
@@ -182,6 +206,8 @@ std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::s
       change(last, -1);
     }
     if (last < ends.size()) continue;
+    if (chains && line.chain == nullptr && line.graph == nullptr)
+      line.graph = keeper_of_graph(trace, *chains, block.event);
     line.staying += block.bytes;
     line.by_use[block.use] += block.bytes;
     const EventId maker = maker_of(trace, block.event);
@@ -204,7 +230,7 @@ std::vector<MemoryLeak> memory_leaks(const Trace& trace, DeviceId device, std::s
     leak.made_by = most->first;
     leak.example = most->second.newest;
     leak.use = std::ranges::max_element(line.by_use, {}, [](const auto& each) { return each.second; })->first;
-    if (chains) leak.kept_by = line.chain == nullptr ? std::vector<std::string>() : line.chain->links;
+    if (chains) leak.kept_by = links_of(line);
     leak.steps_to_full = steps_to_full(trace, device, used, rate);
     leaks.push_back(std::move(leak));
   }

@@ -126,7 +126,10 @@ std::string tensors_table(const DeviceCauses& device, const TextStyle& style) {
   }
   if (table.labels.empty()) return {};
   if (!device.has_history) table.columns.pop_back();
-  return '\n' + render(table, style) + (device.has_history ? style.faint(sentence(kLastUse, style)) : std::string()) +
+  const std::string rows = render(table, style);
+  // A narrow screen has no room for that column.
+  const bool tells_last_use = device.has_history && rows.contains(table.columns.back().header);
+  return '\n' + rows + (tells_last_use ? style.faint(sentence(kLastUse, style)) : std::string()) +
          sentence(tensor_keepers_sentence(device), style);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trace/trace.h"
@@ -15,8 +16,12 @@
 namespace telltale {
 
 struct ReferenceChain {
-  std::uint64_t address = 0;       // of the tensor's storage
+  std::uint64_t address = 0;       // of the tensor's storage; 0: it is gone, but not who kept its graph
   std::vector<std::string> links;  // from the tensor to the variable, a few words each
+  // The operators in the graph that it keeps, by autograd's numbers for them: from the first to the last of each row.
+  std::vector<std::pair<std::int64_t, std::int64_t>> graph;
+
+  bool keeps_graph_of(std::int64_t sequence) const;
 };
 
 // Those of tensors whose like hold most memory first; nothing where nobody looked for them.

@@ -21,6 +21,15 @@ TEST(ReferenceChains, are_read_from_the_header) {
   EXPECT_EQ(reference_chains(with(R"("[{\"address\":1,\"chain\":[]}]")"))->size(), 1);
 }
 
+TEST(ReferenceChains, know_the_operators_of_graphs) {
+  const auto chains = reference_chains(with(
+      R"([{"address":0,"chain":["Tensor []"],"graph":[[30,34],[7,7],[1],"x",[2,"3"]]},{"address":1,"chain":[],"graph":3}])"));
+  ASSERT_EQ(chains->size(), 2);
+  for (const std::int64_t number : {30, 32, 34, 7}) EXPECT_TRUE((*chains)[0].keeps_graph_of(number)) << number;
+  for (const std::int64_t number : {29, 35, 6, 8, 2, 1}) EXPECT_FALSE((*chains)[0].keeps_graph_of(number)) << number;
+  EXPECT_FALSE((*chains)[1].keeps_graph_of(3));
+}
+
 TEST(ReferenceChains, are_told_from_those_that_nobody_looked_for) {
   EXPECT_FALSE(reference_chains(Trace()));
   EXPECT_TRUE(reference_chains(with("[]"))->empty());

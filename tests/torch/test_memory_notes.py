@@ -252,6 +252,38 @@ print(json.dumps([]))
             self.assertTrue(any(f"variable '{name}' of __main__" in end for end in ends), ends)
         self.assertEqual([end for end in ends if "built in" in end], [])
 
+    def test_tell_who_keeps_the_graph_of_a_running_sum(self):
+        """The sum is another tensor in each step. Its graph has the operators of all steps until then, and those of the
+        backward passes that have run are in none."""
+        text = ATTACH.replace('"memory": True', '"memory": True, "referrers": True') + """
+def main():
+    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.GELU())
+    optimizer = torch.optim.Adam(model.parameters())
+    total, own, others = 0.0, [], []
+    for _ in range(20):
+        loss = model(torch.ones(128, 64)).square().mean()
+        others.append(loss.grad_fn._sequence_nr())
+        loss.backward()
+        optimizer.step()
+        out = model(torch.ones(128, 64))
+        own.append(out.grad_fn._sequence_nr())
+        total = total + out.square().mean()
+    return own, others
+print(json.dumps(main()))
+"""
+        (own, others), trace = self.run_program(text)
+        chains = json.loads(next(row["value"] for row in rows(trace.metadata) if row["name"] == "referrers"))
+        sums = [each for each in chains if "graph" in each and "'total' of main" in each["chain"][-1]]
+        self.assertTrue(sums, chains)
+        numbers = {number for first, last in sums[0]["graph"] for number in range(first, last + 1)}
+        # It was looked for last behind the optimizer's sixteenth step.
+        self.assertEqual([number in numbers for number in own], [True] * 15 + [False] * 5)
+        self.assertFalse(numbers & set(others))
+        leaks = json.loads(subprocess.run([TELLTALE, "memory", "--json", trace.path], capture_output=True,
+                                          check=True).stdout)["leaks"]
+        kept_by = [leak["kept_by"][-1] for leak in leaks if leak["operator"] == "aten::addmm"]
+        self.assertTrue(kept_by and all("'total' of main" in each for each in kept_by), leaks)
+
     def test_are_looked_for_without_keeping_tensors_alive(self):
         text = ATTACH.replace('"memory": True', '"memory": True, "referrers": True') + """
 import gc, weakref

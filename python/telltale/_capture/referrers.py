@@ -2,8 +2,8 @@
 
 Looked for at the end of a recording, and, as the variables of functions are gone by then, whenever the number of an
 optimizer's steps has doubled; within limits of time and number. What was found in between counts where its tensor lived
-until the last step. Only what Python's garbage collector knows of can be told: what only torch's graph holds is seen by
-the tensor that keeps the graph.
+until the last step. Only what Python's garbage collector knows of can be told. What only a graph of torch's holds is
+seen by the tensor that keeps the graph: it is told which operators the graph has, by autograd's numbers for them.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ _SECONDS = 2.0  # of processor time, at the end, and again for all looks before 
 _SECONDS_EACH = 0.5  # of those
 _FIRST_STEP = 8  # after which it looks
 # Before Python 3.13, the dict that these give is the one that a look at the frame changes.
+_MOST_NODES = 50_000  # of graphs that are walked through, in one look
+_MOST_GRAPHS = 2  # that are told of, those of most operators
+_MOST_RANGES = 40  # of numbers, of one graph
+_UNNUMBERED = 1 << 63  # from here on autograd's numbers are none, as those of leaves
 _SEE_LOCALS = {"locals", "vars", "dir", "eval", "exec"}
 _PAIR_BYTES = 3900  # a pair holds no more
 
@@ -63,6 +67,7 @@ class ReferrerWatch:
         self._steps = 0
         self._left = _SECONDS
         self._seen: dict[int, Kept] = {}  # by address
+        self._graphs: list[dict[str, Any]] = []  # of the newest look that found any: who keeps them
         self._hook: Any = None
 
     def start(self, wanted: Wanted) -> None:
@@ -85,8 +90,14 @@ class ReferrerWatch:
             for address in [each for each, kept in self._seen.items() if not kept.lived_until(self._steps)]:
                 del self._seen[address]
             self._look(_SECONDS)
-            _recorder.metadata(PAIR, told([kept.chain for kept in self._seen.values()][:MOST_TENSORS]))
+            alive = [kept.chain for kept in self._seen.values()][:MOST_TENSORS]
+            # A running sum is another tensor in each step, and its graph has that of the one before. So who kept a
+            # graph is told also where the tensor is gone; its address may be another's by now.
+            addresses = {chain["address"] for chain in alive}
+            gone = [{**chain, "address": 0} for chain in self._graphs if chain["address"] not in addresses]
+            _recorder.metadata(PAIR, told([*alive, *gone]))
         self._seen.clear()
+        self._graphs = []
 
     def _after_step(self, _optimizer: Any, _arguments: Any, _named: Any) -> None:
         self._steps += 1
@@ -104,41 +115,96 @@ class ReferrerWatch:
             chain["address"]: Kept(tensor, chain, lambda: self._steps)
             for tensor, chain in chains_of_live_tensors(seconds)
         }
+        self._graphs = [kept.chain for kept in found.values() if "graph" in kept.chain] or self._graphs
         self._seen = found | {address: kept for address, kept in self._seen.items() if address not in found}
 
 
 def told(chains: list[dict[str, Any]]) -> str:
-    """As JSON, as many as a pair holds."""
+    """As JSON, as many as a pair holds: those behind go first, but graphs last."""
+    chains = list(chains)
     text = json.dumps(chains, separators=(",", ":"))
     while len(text.encode()) > _PAIR_BYTES and chains:
-        chains = chains[:-1]
+        plain = [place for place, each in enumerate(chains) if "graph" not in each]
+        del chains[plain[-1] if plain else -1]
         text = json.dumps(chains, separators=(",", ":"))
     return text
 
 
 def chains_of_live_tensors(seconds: float = _SECONDS) -> list[tuple[Any, dict[str, Any]]]:
-    """Those whose kind holds most memory first: many alike are what a leak looks like."""
+    """Those whose kind holds most memory first: many alike are what a leak looks like. Behind them those that keep the
+    largest graphs."""
     deadline = time.thread_time() + seconds
     kinds = _kinds()
+    graphs = _largest_graphs(kinds, deadline)
     variables, globals_ = _running_variables(), _running_globals()
     found: list[tuple[Any, dict[str, Any]]] = []
     for tensors in sorted(kinds.values(), key=lambda each: -sum(map(_bytes_of, each))):
         # The one that a variable has just now says nothing of the others.
         kept = [each for each in tensors if id(each) not in variables and id(each) not in globals_] or tensors
-        for place in _examples(kept, [kinds, tensors, kept]):
+        for place in _examples(kept, [kinds, tensors, kept, graphs]):
             tensor = kept[place]
-            if len(found) >= MOST_TENSORS or time.thread_time() > deadline:
-                return found
-            chain = chain_to_name(tensor, deadline, [kinds, tensors, kept], variables)
+            if len(found) >= MOST_TENSORS - _MOST_GRAPHS or time.thread_time() > deadline:
+                break
+            chain = chain_to_name(tensor, deadline, [kinds, tensors, kept, graphs], variables)
             if chain:
-                told_of = {
-                    "address": tensor.untyped_storage().data_ptr(),
-                    "bytes": _bytes_of(tensor),
-                    "alike": len(tensors),
-                    "chain": [_described(tensor), *chain],
-                }
-                found.append((tensor, told_of))
+                found.append((tensor, _told_of(tensor, chain, len(tensors))))
+    for tensor, numbers in graphs:
+        chain_of_it = next((told_of for each, told_of in found if each is tensor), None)
+        if chain_of_it is None:
+            chain = chain_to_name(tensor, deadline + _SECONDS_EACH, [kinds, *kinds.values(), graphs], variables)
+            if not chain:
+                continue
+            chain_of_it = _told_of(tensor, chain, 1)
+            found.append((tensor, chain_of_it))
+        chain_of_it["graph"] = _ranges(numbers)
     return found
+
+
+def _told_of(tensor: Any, chain: list[str], alike: int) -> dict[str, Any]:
+    return {
+        "address": tensor.untyped_storage().data_ptr(),
+        "bytes": _bytes_of(tensor),
+        "alike": alike,
+        "chain": [_described(tensor), *chain],
+    }
+
+
+def _largest_graphs(kinds: dict[Any, list[Any]], deadline: float) -> list[tuple[Any, list[int]]]:
+    """The tensors that keep the largest graphs, with autograd's numbers of the operators in these. Nothing that a graph
+    has saved is looked at, as that may compute it again."""
+    graphs: list[tuple[Any, list[int]]] = []
+    left = _MOST_NODES
+    for tensors in kinds.values():
+        for tensor in tensors:
+            numbers: set[int] = set()
+            functions = [tensor.grad_fn]
+            while functions and left > 0 and time.thread_time() < deadline:
+                function = functions.pop()
+                number_of = getattr(function, "_sequence_nr", None)  # since PyTorch 2.1
+                number = _UNNUMBERED if number_of is None else number_of()
+                if number >= _UNNUMBERED or number in numbers:
+                    continue
+                left -= 1
+                numbers.add(number)
+                functions += [each for each, _ in function.next_functions]
+            if numbers:
+                graphs.append((tensor, sorted(numbers)))
+                graphs.sort(key=lambda each: -len(each[1]))
+                del graphs[_MOST_GRAPHS:]
+    return graphs
+
+
+def _ranges(numbers: list[int]) -> list[list[int]]:
+    """From the first to the last of those without a gap between them; the newest."""
+    ranges: list[list[int]] = []
+    for number in reversed(numbers):
+        if ranges and ranges[-1][0] == number + 1:
+            ranges[-1][0] = number
+        elif len(ranges) == _MOST_RANGES:
+            break
+        else:
+            ranges.append([number, number])
+    return ranges
 
 
 def _examples(tensors: list[Any], ours: list[Any]) -> list[int]:
