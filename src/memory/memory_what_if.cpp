@@ -62,6 +62,15 @@ class Question {
     result.has_other_settings = changes_.settings.has_value() || !changes_.edit.settings.empty();
     if (!settings_.unknown.empty())
       result.remarks.push_back(fmt::format("The simulation knows nothing of {}.", listed(settings_.unknown)));
+    if (changes_.settings && !changes_.capacity) {
+      std::vector<std::string> without_effect;
+      if (settings_.memory_fraction > 0) without_effect.emplace_back("per_process_memory_fraction");
+      if (settings_.garbage_collection_threshold > 0) without_effect.emplace_back("garbage_collection_threshold");
+      if (!without_effect.empty())
+        result.remarks.push_back(
+            fmt::format("Without a limit, {} {} no effect: say with --fits how much memory there is.",
+                        listed(without_effect), without_effect.size() == 1 ? "has" : "have"));
+    }
 
     if (changes_.batch_factor || changes_.wants_largest_batch) {
       scaling_ = other == nullptr

@@ -47,6 +47,18 @@ TEST(MemoryWhatIf, scales_what_comes_and_goes_and_says_which_line_fails) {
   EXPECT_EQ(small.high.failure->reserved, 40 * kMiB);
 }
 
+TEST(MemoryWhatIf, says_of_settings_that_count_from_a_limit_that_there_is_none) {
+  const Trace trace = program(1);
+  const auto remarks = [&](std::string_view settings, std::optional<std::int64_t> capacity) {
+    return memory_what_if(trace, 0, {.capacity = capacity, .settings = parse_allocator_settings(settings).value()})
+        .remarks;
+  };
+  ASSERT_EQ(remarks("per_process_memory_fraction:0.5", {}).size(), 1);
+  EXPECT_TRUE(remarks("per_process_memory_fraction:0.5", {})[0].contains("per_process_memory_fraction has no effect"));
+  EXPECT_TRUE(remarks("per_process_memory_fraction:0.5", 4096 * kMiB).empty());
+  EXPECT_TRUE(remarks("max_split_size_mb:64", {}).empty());
+}
+
 TEST(MemoryWhatIf, finds_the_largest_batch_that_fits) {
   // 40 + 60 f ≤ 250: f ≤ 3.5, of which the next lower step of the bisection between 2 and 4 is found.
   const MemoryWhatIf found = memory_what_if(program(1), 0, {.capacity = 250 * kMiB, .wants_largest_batch = true});

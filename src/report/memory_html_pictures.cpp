@@ -7,6 +7,7 @@
 #include "report/html_text.h"
 #include "report/memory_html_parts.h"
 #include "report/memory_words.h"
+#include "report/treemap.h"
 
 namespace telltale::html {
 namespace {
@@ -19,11 +20,6 @@ constexpr double kRowHeight = 10;  // of a segment
 
 // As PyTorch names them: 0 is the default one, others are handles.
 std::string stream_text(std::uint64_t stream) { return stream == 0 ? "default" : fmt::format("{:#x}", stream); }
-
-// Splits a rectangle among rows by falling size: each takes its share of the longer side of what is left.
-struct Room {
-  double x = 0, y = 0, width = kWidth, height = kHeight;
-};
 
 }  // namespace
 
@@ -109,31 +105,19 @@ std::string address_map(const std::vector<MappedSegment>& segments, const Trace&
 
 std::string module_treemap(const DeviceCauses& device) {
   const auto modules = device.peak.modules | std::views::take(kMostModules);
-  double left = 0;
-  for (const NamedBytes& module : modules) left += static_cast<double>(module.bytes);
-  if (left <= 0 || (device.peak.modules.size() == 1 && device.peak.modules.front().name.empty())) return {};
-  Room room;
+  std::vector<double> bytes;
+  for (const NamedBytes& module : modules) bytes.push_back(static_cast<double>(module.bytes));
+  if (bytes.empty() || bytes.front() <= 0) return {};
+  if (device.peak.modules.size() == 1 && device.peak.modules.front().name.empty()) return {};
+  const std::vector<Tile> tiles = treemap(bytes, kWidth, kHeight);
   std::string body;
   std::size_t number = 0;
   for (const NamedBytes& module : modules) {
-    const auto bytes = static_cast<double>(module.bytes);
-    const double share = left <= 0 ? 1 : bytes / left;
-    Room tile = room;
-    // The drawing is as wide as a page and a quarter as high.
-    if (room.width > room.height) {
-      tile.width = room.width * share;
-      room.x += tile.width;
-      room.width -= tile.width;
-    } else {
-      tile.height = room.height * share;
-      room.y += tile.height;
-      room.height -= tile.height;
-    }
-    left -= bytes;
+    const Tile& tile = tiles[number];
     const std::string name = module.name.empty() ? "outside of modules" : module.name;
     body += rectangle(tile.x, tile.y, tile.width, tile.height, number++ % 2 == 0 ? "tile" : "tile other",
                       fmt::format("{} {}", format_bytes(module.bytes), name));
-    if (tile.width > 90 && tile.height > 18)
+    if (tile.width > 60 && tile.height > 18)
       body += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"11\" fill=\"#fff\" pointer-events=\"none\">{}</text>\n",
                           html_number(tile.x + 5), html_number(tile.y + 14),
                           html_cut(name, static_cast<std::size_t>(tile.width / 7)));

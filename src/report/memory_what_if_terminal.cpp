@@ -39,26 +39,30 @@ std::string changes_of(const MemoryWhatIf& answer) {
   return text.empty() ? "With this much memory" : text;
 }
 
-std::string failure_words(const WhatIfFailure& failure) {
+std::string failure_words(const WhatIfFailure& failure, bool has_allocator) {
   const std::string where = failure.source             ? printable(short_place(*failure.source))
                             : !failure.made_by.empty() ? printable(failure.made_by)
                             : failure.time             ? "a request whose line was not recorded"
                                                        : "what was there before the recording";
-  return fmt::format("it fails first at {}, which asks for {} when tensors take {} and the allocator holds {}", where,
-                     format_bytes(failure.requested), format_bytes(failure.allocated), format_bytes(failure.reserved));
+  std::string text = fmt::format("it fails first at {}, which asks for {} when tensors take {}", where,
+                                 format_bytes(failure.requested), format_bytes(failure.allocated));
+  // On a host, there is nobody who holds more than that.
+  if (has_allocator) text += fmt::format(" and the allocator holds {}", format_bytes(failure.reserved));
+  return text;
 }
 
 std::string verdict_words(const MemoryWhatIf& answer) {
   const std::string into = format_bytes(*answer.capacity);
+  const bool has_allocator = answer.is_simulated || answer.before.peak_reserved.has_value();
   switch (answer.verdict()) {
     case MemoryWhatIf::Verdict::kFits:
       return fmt::format("It fits into {}.", into);
     case MemoryWhatIf::Verdict::kMayFit:
       return fmt::format("It may fit into {}: if as much {} as may be, {}.", into,
                          answer.is_simulated ? "grows with the batch" : "is reserved beyond what tensors take",
-                         failure_words(*answer.high.failure));
+                         failure_words(*answer.high.failure, has_allocator));
     case MemoryWhatIf::Verdict::kFails:
-      return fmt::format("It does not fit into {}: {}.", into, failure_words(*answer.low.failure));
+      return fmt::format("It does not fit into {}: {}.", into, failure_words(*answer.low.failure, has_allocator));
   }
   return "";
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "report/json.h"
 
 namespace telltale {
@@ -49,6 +51,24 @@ TEST(MemoryWhatIfText, says_so_where_larger_batches_were_not_tried_and_where_per
   EXPECT_TRUE(text().contains("\nAt best, 56 % of the recorded batch fits, and perhaps none.\n")) << text();
   made.largest_batch_at_best = 1.25;
   EXPECT_TRUE(text().contains("\nAt best, 1.25 times the recorded batch fits, and perhaps none.\n")) << text();
+}
+
+TEST(MemoryWhatIfText, speaks_of_no_allocator_where_there_is_none) {
+  MemoryWhatIf made = answer();
+  made.batch_factor.reset();
+  made.capacity = kGiB;
+  made.low.failure = made.high.failure =
+      WhatIfFailure{.made_by = "aten::mm", .requested = kGiB / 2, .allocated = kGiB, .reserved = kGiB};
+  const auto text = [&] {
+    std::string in_one_line = memory_what_if_text(made, {.width = 100});
+    std::ranges::replace(in_one_line, '\n', ' ');
+    return in_one_line;
+  };
+  EXPECT_TRUE(text().contains("when tensors take 1.00 GiB and the allocator holds 1.00 GiB. ")) << text();
+  made.is_simulated = false;
+  made.device = kHost;
+  made.before.peak_reserved = made.low.peak_reserved = made.high.peak_reserved = std::nullopt;
+  EXPECT_TRUE(text().contains("asks for 512 MiB when tensors take 1.00 GiB. ")) << text();
 }
 
 TEST(MemoryWhatIfText, names_the_settings_where_they_are_the_question) {
