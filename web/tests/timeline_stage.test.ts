@@ -147,6 +147,7 @@ test("the small map shows devices first, and threads where there are none", () =
   const large = track(3, "stream", 1, 0, 50);
   const gaps = track(4, "gaps", 1, 0, 10);
   assert.deepEqual(minimapTracks(shapeOf([thread, small, large, gaps], [0])).map(({ id }) => id), [1, 3, 4]);
+  assert.deepEqual(minimapTracks(shapeOf([thread, small, large, gaps])).map(({ id }) => id), [1, 3, 4], "also of a device that the trace does not describe");
   assert.deepEqual(minimapTracks(shapeOf([thread])).map(({ id }) => id), [1]);
   assert.deepEqual(minimapTracks(shapeOf([])), []);
 });
