@@ -65,6 +65,10 @@ USUAL = [
     Program("texts", script("texts.py"), steps=12),
     Program("own_profiler", script("own_profiler.py")),
     Program("notebook", script("notebook.py")),
+    Program("closes_files", script("closes_files.py")),
+    Program("daemon", script("daemon.py")),
+    Program("scarce", script("scarce.py")),
+    Program("timers", script("timers.py")),
 ]
 
 
@@ -111,6 +115,10 @@ FAULTS = [
             ("with self.guard:", "self.rows.append(", "metrics.add("), ("--steps", "60")),
     Planted("tabular", "a file read in each step", ("python_overhead", *WAITING),
             ("table = np.load", "return torch.from_numpy(table", "mean, scale =", "batch = scaler("), ("--steps", "50")),
+    Planted("draws", "a generator that shuffles all rows for each batch", ("python_overhead",),
+            ("rows = np.random.choice(", "def batches"), ("--steps", "50")),
+    Planted("indexing", "an index read in each step", ("python_overhead", *WAITING),
+            ("return json.load(", "def read_index", "with open(path, encoding", "known = index if"), ("--steps", "50")),
     Planted("autoencoder", "a process started in each step", ("python_overhead", *WAITING),
             ("table = subprocess", "self.lines.append(", "log.write("), ("--steps", "60")),
     Planted("digits", "a transform in pure Python", ("data_loading", "loader_line", "loader_no_workers", "python_overhead"),
