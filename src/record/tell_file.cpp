@@ -185,7 +185,11 @@ void TellFile::finish(tell::EndReason reason) {
   error_ = file_ < 0 ? error_ : 0;
   add_losses();
   write_pending();
+  // Where the last records do not fit, their number and the end may.
+  const int error_of_records = error_ != 0 ? error_ : error_before;
+  error_ = file_ < 0 ? error_ : 0;
   if (is_undescribed_ && session_count_ > 0) repeat_session();
+  add_losses();
   *scratch_ = static_cast<unsigned char>(reason);
   unsigned char* at = tell::put_varint(scratch_ + 1, records_);
   add_chunk(ChunkKind::kEnd, tell::put_fixed64(at, ticks_now()));
@@ -193,7 +197,7 @@ void TellFile::finish(tell::EndReason reason) {
   add_index();
   write_pending();
   is_whole_ = error_ == 0;
-  if (is_whole_) error_ = error_before;
+  if (is_whole_) error_ = error_of_records;
   if (file_ < 0) return;
   tell::Trailer trailer{last_index_, {}};
   std::memcpy(trailer.magic, tell::kTrailerMagic, sizeof trailer.magic);

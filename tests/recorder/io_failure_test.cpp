@@ -23,6 +23,7 @@ telltale_site work = {"work", "", __FILE__, "emit", nullptr, 0, __LINE__, TELLTA
 
 // The disk is full while this holds, from that many bytes on.
 std::atomic<std::uint64_t> full_from = UINT64_MAX;
+std::atomic<std::size_t> largest_write = SIZE_MAX;  // what the disk has room for, and keeps
 std::atomic<int> open_error = 0;
 
 int open_or_fail(const char* path, int* file) {
@@ -31,6 +32,7 @@ int open_or_fail(const char* path, int* file) {
 
 // As a real disk does it: what fits is written before the error comes.
 int write_until_full(int file, const void* bytes, std::size_t size, std::uint64_t offset) {
+  if (size > largest_write) return ENOSPC;
   if (offset + size <= full_from) return kSystemFiles.write(file, bytes, size, offset);
   if (offset < full_from) kSystemFiles.write(file, bytes, full_from - offset, offset);
   return ENOSPC;
@@ -43,6 +45,7 @@ class IoFailureTest : public RecordingTest {
  protected:
   IoFailureTest() {
     full_from = UINT64_MAX;
+    largest_write = SIZE_MAX;
     open_error = 0;
     file_access = &kFailing;
   }
@@ -101,6 +104,23 @@ TEST_F(IoFailureTest, a_chunk_that_was_cut_by_a_full_disk_leaves_no_trace_in_the
   EXPECT_EQ(statistics().recorded, 1500u);
   expect_nothing_lost_in_silence();
   EXPECT_EQ(dropped(read_recording(path())), 1000u);
+}
+
+TEST_F(IoFailureTest, a_disk_without_room_for_the_last_events_has_some_for_their_number) {
+  const telltale_options options = this->options();
+  ASSERT_EQ(telltale_start(&options), TELLTALE_STATUS_OK);
+  emit(10);
+  telltale_flush();
+  largest_write = 1000;
+  emit(20'000);
+  EXPECT_EQ(telltale_stop(), TELLTALE_STATUS_CANNOT_WRITE);
+  EXPECT_NE(std::string(telltale_error_text()).find("events could not be written: No space left"), std::string::npos);
+  const std::uint64_t lost = statistics().dropped_write_failed;
+  EXPECT_GT(lost, 0u);
+  expect_nothing_lost_in_silence();
+  const Trace trace = read_recording(path());
+  EXPECT_EQ(dropped(trace), lost);
+  EXPECT_EQ(trace.anomalies.count(Anomaly::kUnfinishedRecording), 0u);
 }
 
 TEST_F(IoFailureTest, an_end_that_cannot_be_written_is_told_of_though_no_event_is_lost) {
