@@ -10,6 +10,7 @@
 #include "analysis/memory_summary.h"
 #include "analysis/torch_memory.h"
 #include "memory/constants_of_forward.h"
+#include "memory/growing_caches.h"
 #include "memory/made_block.h"
 #include "memory/product_workspaces.h"
 #include "memory/unfinished_backward.h"
@@ -102,6 +103,8 @@ class Uses {
   std::vector<UsedBlock> decided() {
     for (MadeBlock& made : all_)
       if (!made.block.is_noted) made.block.use = use_of(made);
+    if (backward_.empty())
+      for (const std::size_t index : growing_caches(trace_, all_)) all_[index].block.use = MemoryUse::kKvCache;
     settle_unfinished_backward();
     if (optimizer_.empty()) settle_gradients_of_no_optimizer();
     std::set<std::int64_t> gradient_sizes;

@@ -156,6 +156,40 @@ TEST(MemoryUses, what_the_forward_pass_makes_once_and_for_all_is_kept_for_no_bac
     EXPECT_EQ(name_of(blocks.at(200 + step).use), "activations") << step;
 }
 
+// Seven calls of a decoder, two prompts. At line 9 each puts what cat makes of two layers into its cache, where `sizes`
+// says how long that is; what cat makes at line 10 goes with its call.
+std::map<std::uint64_t, UsedBlock> decoded(const std::vector<std::int64_t>& sizes) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main");
+  for (std::size_t call = 0; call < sizes.size(); ++call) {
+    const auto at = static_cast<Nanoseconds>(1000 * call);
+    sketch.event(thread, Kind::kModule, "nn.Module: Decoder_0", at, at + 800);
+    const auto kept = sketch.op(thread, "aten::cat", at + 100, at + 200);
+    sketch.set_call_stack(kept, "gen.py(9): forward;gen.py(30): main");
+    for (const std::uint64_t layer : {0, 1}) {
+      sketch.allocate(thread, at + 110, sizes[call], 0, 100 * (call + 1) + layer);
+      if (call > 0) sketch.allocate(thread, at + 150, -sizes[call - 1], 0, 100 * call + layer);
+    }
+    const auto passing = sketch.op(thread, "aten::cat", at + 300, at + 400);
+    sketch.set_call_stack(passing, "gen.py(10): forward;gen.py(30): main");
+    sketch.allocate(thread, at + 310, sizes[call], 0, 100 * (call + 1) + 50);
+    sketch.allocate(thread, at + 500, -sizes[call], 0, 100 * (call + 1) + 50);
+  }
+  return blocks_of(sketch.build());
+}
+
+TEST(MemoryUses, what_cat_makes_longer_with_each_call_of_a_decoder_is_its_cache) {
+  const auto blocks = decoded({64, 80, 96, 112, 48, 64, 80, 96});
+  for (std::uint64_t call = 1; call <= 8; ++call) {
+    EXPECT_EQ(blocks.at(100 * call).use, MemoryUse::kKvCache) << call;
+    EXPECT_EQ(blocks.at(100 * call + 1).use, MemoryUse::kKvCache) << call;
+    EXPECT_NE(blocks.at(100 * call + 50).use, MemoryUse::kKvCache) << call;
+  }
+  for (const std::vector<std::int64_t>& sizes :
+       {std::vector<std::int64_t>{64, 64, 64, 64, 64, 64}, {64, 80, 96, 64, 80, 96}, {64, 80, 112, 176, 304}})
+    for (const auto& [address, block] : decoded(sizes)) EXPECT_NE(block.use, MemoryUse::kKvCache) << address;
+}
+
 // At a thread's first product, behind the result's block; as large a block of a later product that stays is none.
 TEST(MemoryUses, what_cublas_works_in_is_workspace) {
   constexpr std::int64_t kHopper = 32 << 20, kBefore = 8'519'680;
