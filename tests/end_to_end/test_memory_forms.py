@@ -1,5 +1,7 @@
 """What telltale memory prints: Markdown and the page say the same as --json."""
+import bisect
 import json
+import pickle
 import re
 import tempfile
 import unittest
@@ -123,6 +125,41 @@ class Memory(unittest.TestCase):
             self.assertIn(f"{in_words(lost['soft_bytes'])} in free segments that are too small", text)
             self.assertIn(f"{in_words(lost['stream_bytes'])} in those of other streams", text)
             self.assertIn(f"{in_words(lost['rounding_bytes'])} by rounding", text)
+
+    def test_what_was_asked_for_over_time_is_what_the_snapshot_says_backwards(self):
+        for file in SNAPSHOTS:
+            with open(file, "rb") as opened:
+                snapshot = pickle.load(opened)
+            start = min(log[0]["time_us"] for log in snapshot["device_traces"] if log)
+            for device in answer("memory", file)["devices"]:
+                blocks = [block for segment in snapshot["segments"] for block in segment["blocks"]
+                          if segment["device"] == device["device"] and block["state"] != "inactive"]
+                asked_for = sum(block["requested_size"] for block in blocks)
+                after = {}  # by time
+                for entry in reversed(snapshot["device_traces"][device["device"]]):
+                    after.setdefault((entry["time_us"] - start) * 1000, asked_for)
+                    change = {"alloc": entry["size"], "free_completed": -entry["size"]}
+                    asked_for -= change.get(entry["action"], 0)
+                times = sorted(after)
+                expected = [after[times[bisect.bisect(times, time) - 1]] for time, _, _ in device["curve"]]
+                with self.subTest(Path(file).name, device=device["device"]):
+                    self.assertEqual(device["requested_over_time"], expected)
+                    self.assertEqual(device["device_used_over_time"], [])
+
+    def test_that_memory_ran_out_comes_first_in_every_form(self):
+        file = SNAPSHOTS[SNAPSHOTS.index(str(ROOT / "examples" / "memory" / "made_up_training.pickle"))]
+        first = answer("memory", file)["remarks"][0]
+        self.assertTrue(first.startswith("Memory ran out on GPU 0"), first)
+        markdown = run("memory", file, "--markdown").stdout.replace("\\", "")
+        self.assertEqual(markdown.splitlines()[2], f"**{first}**")
+        self.assertEqual(markdown.count(first), 1)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "page.html")
+            run("memory", file, "--html", str(path))
+            words = " ".join("".join(Tables(path.read_text(encoding="utf-8")).words).split())
+        self.assertEqual(words.count(first), 1)
+        self.assertLess(words.index(first), words.index("Who made what"))
+        self.assertLess(words.index(first), words.index("The peak is at"))
 
     def test_markdown_has_the_numbers_of_json(self):
         for file in FILES:
