@@ -61,6 +61,16 @@ class Memory(unittest.TestCase):
         self.assertEqual([(leak["source"]["line"], leak["bytes_per_step"]) for leak in said["leaks"]], [(20, 8 * KIB)])
         self.assertTrue(any("11 steps were inferred" in remark for remark in said["remarks"]), said["remarks"])
 
+    def test_knows_what_stands_at_a_peak_that_is_over_within_its_microsecond(self):
+        snapshot = leaking(12, 8 * KIB)
+        for entry in snapshot["device_traces"][0]:
+            entry["time_us"] //= 20
+        device = answer("memory", self.written("fast.json", snapshot))["devices"][0]
+        self.assertEqual(device["peak_allocated_bytes"], (12 * 8 + 4 * 64) * KIB)
+        self.assertNotIn("before", [row["name"] for row in device["categories"]])
+        self.assertEqual({row["source"]["line"]: row["bytes"] for row in device["lines"]},
+                         {10: 64 * KIB, 11: 64 * KIB, 12: 64 * KIB, 13: 64 * KIB, 20: 96 * KIB})
+
     def test_says_nothing_of_steps_where_nothing_repeats(self):
         snapshot = leaking(12, 8 * KIB)
         for number, entry in enumerate(snapshot["device_traces"][0]):

@@ -135,9 +135,13 @@ class Memory(unittest.TestCase):
                 blocks = [block for segment in snapshot["segments"] for block in segment["blocks"]
                           if segment["device"] == device["device"] and block["state"] != "inactive"]
                 asked_for = sum(block["requested_size"] for block in blocks)
+                log, latest, times_of_log = snapshot["device_traces"][device["device"]], 0, []
+                for entry in log:
+                    latest = max(latest + 1, entry["time_us"] * 1000)  # those of one microsecond, one after the other
+                    times_of_log.append(latest - start * 1000)
                 after = {}  # by time
-                for entry in reversed(snapshot["device_traces"][device["device"]]):
-                    after.setdefault((entry["time_us"] - start) * 1000, asked_for)
+                for time, entry in zip(reversed(times_of_log), reversed(log), strict=True):
+                    after[time] = asked_for
                     change = {"alloc": entry["size"], "free_completed": -entry["size"]}
                     asked_for -= change.get(entry["action"], 0)
                 times = sorted(after)

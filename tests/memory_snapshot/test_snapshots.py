@@ -44,12 +44,18 @@ class Snapshots(unittest.TestCase):
         return json.loads(done.stdout)
 
     def expect_log(self, found, devices):
-        expected = sorted(((d.number, e) for d in devices for e in d.log[d.keep_from:]), key=lambda pair: pair[1]["time_us"])
-        first = expected[0][1]["time_us"]
+        expected = []
+        for device in devices:
+            latest = 0
+            for e in device.log[device.keep_from:]:
+                latest = max(latest + 1, e["time_us"] * 1000)  # those of one microsecond, one after the other
+                expected.append((latest, device.number, e))
+        expected.sort(key=lambda row: row[0])
+        first = expected[0][0]
         self.assertEqual(
             [row[:8] for row in found["entries"]],
             [[device, ACTIONS.get(e["action"], e["action"]), e.get("addr", e.get("device_free")), e["size"], e["stream"],
-              (e["time_us"] - first) * 1000, pool_text(e["pool_id"]), stack_text(e["frames"])] for device, e in expected])
+              time - first, pool_text(e["pool_id"]), stack_text(e["frames"])] for time, device, e in expected])
 
     def expect_start(self, found, devices):
         segments = sorted((d.number, s) for d in devices for s in map(Address, d.start))

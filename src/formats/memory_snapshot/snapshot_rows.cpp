@@ -219,8 +219,10 @@ class RowReader {
       note(Anomaly::kAllocatorEntryWithoutTime, "");
       for (std::size_t i = 0; i < entries.size(); ++i) entries[i].time = static_cast<Nanoseconds>(i) * 1000;
     }
-    Nanoseconds latest = entries.empty() ? 0 : entries.front().time;
-    for (AllocatorEvent& entry : entries) latest = entry.time = std::max(latest, entry.time);
+    // Several entries may have one microsecond. They are told apart, so that what is there between two of them has a
+    // time.
+    Nanoseconds latest = entries.empty() ? 0 : entries.front().time - 1;
+    for (AllocatorEvent& entry : entries) latest = entry.time = std::max(latest + 1, entry.time);
   }
 
   // Whether it says when it was.
