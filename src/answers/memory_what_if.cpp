@@ -139,6 +139,11 @@ Result<MemoryWhatIfAnswer> memory_what_if(const MemoryWhatIfRequest& request) {
     changes.edit = std::move(found->edit);
     without = std::move(*found);
   }
+  if (without && request.device && *request.device != without->device)
+    return failure(
+        fmt::format("what rules found is about {}, of which most is in use, and not about GPU {}",
+                    without->device == kHost ? "the host" : fmt::format("GPU {}", without->device), *request.device),
+        source->path);
   if (without && !request.batch && !request.settings &&
       (!has_log || std::ranges::find(devices, without->device) == devices.end())) {
     MemoryWhatIfAnswer answer{walked(trace, without->device, changes)};

@@ -31,6 +31,7 @@ Result<ExitCode> show_what_if(const MemoryOptions& options, const GlobalOptions&
 Result<ExitCode> show_memory(const MemoryOptions& options, const GlobalOptions& globals) {
   if (options.what_if.asks()) return show_what_if(options, globals);
   if (options.what_if.other) return failure("--other says how memory grows: give --batch or --fits with it");
+  if (options.what_if.device) return failure("--device chooses for --fits, --batch and --settings: give one of them");
   const auto answer = answers::held_memory(asked(options.request, globals));
   if (!answer) return std::unexpected(answer.error());
   const auto printed = options.wants_json        ? print_data(answer->json())

@@ -26,6 +26,9 @@ void declare_memory_what_if(CLI::App& app, answers::MemoryWhatIfRequest& request
   app.add_option("--settings", request.settings,
                  "Under other settings of PyTorch's allocator, as in PYTORCH_CUDA_ALLOC_CONF: expandable_segments:True")
       ->type_name("NAME:VALUE,…");
+  app.add_option("--device", request.device,
+                 "The GPU that these are about; without it the one of which most is reserved")
+      ->type_name("N");
   app.add_option("--without", request.without, "With what these rules found fixed: whole_logits")->type_name("RULE …");
 }
 

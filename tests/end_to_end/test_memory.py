@@ -71,6 +71,17 @@ class Memory(unittest.TestCase):
         self.assertEqual({row["source"]["line"]: row["bytes"] for row in device["lines"]},
                          {10: 64 * KIB, 11: 64 * KIB, 12: 64 * KIB, 13: 64 * KIB, 20: 96 * KIB})
 
+    def test_chooses_the_gpu_that_a_question_is_about(self):
+        file = str(SNAPSHOT.with_name("made_up_two_devices.pickle"))
+        peaks = {device["device"]: device["peak_allocated_bytes"] for device in answer("memory", file)["devices"]}
+        for device, peak in peaks.items():
+            said = answer("memory", file, "--settings", "max_split_size_mb:512", "--device", str(device))
+            self.assertEqual(said["device"], device)
+            self.assertAlmostEqual(said["before"]["peak_allocated_bytes"], peak, delta=0.01 * peak)  # simulated
+        self.assert_fails(run("memory", file, "--settings", "max_split_size_mb:512", "--device", "7"), "no GPU 7")
+        self.assert_fails(run("memory", file, "--settings", "max_split_size_mb:512", "--device", "x"), "--device")
+        self.assert_fails(run("memory", file, "--device", "0"), "--fits")
+
     def test_says_nothing_of_steps_where_nothing_repeats(self):
         snapshot = leaking(12, 8 * KIB)
         for number, entry in enumerate(snapshot["device_traces"][0]):
