@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <expected>
 #include <new>
 #include <utility>
 
@@ -111,7 +112,10 @@ Result<std::shared_ptr<const answers::View>> OpenedTrace::read(const Opening& op
   };
   source.tell("Reading");
   try {
-    return answers::open_view(std::move(source), opening.source_folders);
+    auto loaded = answers::load(std::move(source));
+    if (!loaded) return std::unexpected(std::move(loaded).error());
+    loaded->path = path_;  // whichever file it stands in while it is being recorded
+    return answers::open_view(*std::move(loaded), opening.source_folders);
   } catch (const std::bad_alloc&) {
     return failure("there is not enough memory for this trace");
   } catch (const std::exception& error) {

@@ -75,6 +75,7 @@ class Follow(unittest.TestCase):
             cookie = server.open()
             server.wait_until(cookie, lambda _: events_in(server, cookie) == 10)
             self.assertEqual(server.state(cookie)["file"], "run.tell")
+            self.assertTrue(server.ask("/api/overview", cookie=cookie).json()["subject"].startswith("run.tell · "))
             self.record(recorder, 1)
             recorder.stdin.close()
             recorder.wait()
