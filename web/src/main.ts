@@ -142,6 +142,7 @@ head.placeChanged();
 watchServer({
   state: follow,
   gone() {
+    head.setLive("");
     const command = element("code", {}, `telltale view ${latest?.file ?? "TRACE"}${latest?.is_followed === true ? " --follow" : ""}`);
     tell("The server has ended. Start it again with: ", command);
   },

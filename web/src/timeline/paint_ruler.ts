@@ -59,7 +59,7 @@ export function paintSteps(frame: Frame, steps: readonly StepMark[], isOfHost: b
     const name = `Step ${step.index}`;
     const room = until - left - 4 * ratio;
     const whole = `${name} · ${formatTime(step.duration_ns)}${isOfHost ? " on the host" : ""}`;
-    const text = (fit.width(whole) <= room ? whole : fit.fit(name, room)) || fit.fit(String(step.index), until - left);
+    const text = [whole, name].find((words) => fit.width(words) <= room) ?? fit.fit(String(step.index), until - left);
     context.fillStyle = look.ink;
     context.fillText(text, left, y + height / 2 + (SMALL_FONT * ratio) / 16);
   }

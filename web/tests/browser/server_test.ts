@@ -81,13 +81,15 @@ test("a recording is seen while it grows, and that it has ended", async () => {
   }
 });
 
-test("a server that was killed is missed", async () => {
-  const server = await Server.start(SMALL);
+test("a server that was killed is missed, and nothing is live then", async () => {
+  const server = await Server.start(SMALL, "--follow");
   const page = await openPage(server);
   await page.locator("h1").waitFor();
+  await page.locator(".live").getByText(/Live|Followed/).waitFor();
   await server.end("SIGKILL");
   await page.getByText("The server has ended. Start it again with:").waitFor();
-  await page.locator("code").getByText("telltale view small_train.json.gz").waitFor();
+  await page.locator("code").getByText("telltale view small_train.json.gz --follow").waitFor();
+  await page.locator(".live").waitFor({ state: "hidden" });
   assert(await page.locator("h1").isVisible(), "what was there stays readable");
   forgive(/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/);
 });
