@@ -414,3 +414,20 @@ test("a track is dragged by its name to another place", async () => {
   await drawnTimeline(page);
   assert.deepEqual((await byPlace()).filter((name) => name.startsWith("thread")), [lower, upper]);
 });
+
+test("a step on the ruler says what of it the host takes, and what the GPU", async () => {
+  const said = answer("analyze", CHAIN) as { steps: { index: number; duration_ns: number; device_busy_ns: number }[] };
+  const [step] = said.steps;
+  assert(step && step.device_busy_ns > step.duration_ns);
+  const chain = await Server.start(CHAIN);
+  after(() => chain.end());
+  const page = await openPage(chain, "view=timeline");
+  await drawnTimeline(page);
+  await page.locator(".start-panel").getByText("Findings").waitFor();
+  const box = await page.locator("canvas.timeline-canvas").boundingBox();
+  assert(box);
+  await page.mouse.move(box.x + 40, box.y + 28);
+  const tip = page.locator(".timeline .tooltip");
+  await tip.getByText(`Step ${String(step.index)}`, { exact: true }).waitFor();
+  assert((await tip.innerText()).includes(`${formatTime(step.device_busy_ns)} of work on the GPU, ${formatTime(step.duration_ns)} on the host`), await tip.innerText());
+});
