@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "analysis/breakdown.h"
@@ -121,9 +122,11 @@ std::size_t IdleTimes::memory_bytes() const {
 
 std::vector<DeviceId> devices_at_work(const Trace& trace) {
   std::set<DeviceId> devices;
-  for (const Track& track : trace.tracks)
-    if (track.kind == TrackKind::kStream && track.device != kHost && track.event_count > 0)
-      devices.insert(track.device);
+  for (const Track& track : trace.tracks) {
+    if (track.kind != TrackKind::kStream || track.device == kHost || devices.contains(track.device)) continue;
+    const auto kinds = std::span(trace.events.kind).subspan(track.first_event, track.event_count);
+    if (std::ranges::any_of(kinds, is_device_work)) devices.insert(track.device);
+  }
   return {devices.begin(), devices.end()};
 }
 

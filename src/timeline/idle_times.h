@@ -44,6 +44,9 @@ class IdleTimes {
     });
   }
 
+  // Whether it works at some time; of others, nobody knows when they idle.
+  bool knows(DeviceId device) const { return find(device) != nullptr; }
+
   // How long the device idles within the window, by cause.
   CauseTimes by_cause(DeviceId device, Interval window) const;
 
@@ -73,7 +76,7 @@ class IdleTimes {
   std::vector<Gaps> devices_;
 };
 
-// Those with streams that have events, by id.
+// Those whose streams have work, by id: a stream may hold nothing but what was projected there, such as annotations.
 std::vector<DeviceId> devices_at_work(const Trace& trace);
 
 }  // namespace telltale

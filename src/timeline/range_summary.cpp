@@ -140,7 +140,8 @@ RangeSummary range_summary(const Timeline& timeline, Interval range, std::span<c
     if (track.kind != ShownTrackKind::kGaps && track.kind != ShownTrackKind::kCounter) walk.add_track(track, summary);
   }
   walk.finish(most, summary);
-  for (const DeviceId device : devices) summary.devices.push_back(device_time(timeline, device, range));
+  for (const DeviceId device : devices)
+    if (timeline.idle_times().knows(device)) summary.devices.push_back(device_time(timeline, device, range));
   return summary;
 }
 

@@ -115,5 +115,19 @@ TEST(RangeSummary, lists_the_longest_names_only) {
   EXPECT_EQ(summary.operators[19].time, 11);
 }
 
+TEST(RangeSummary, has_no_device_on_which_nothing_runs) {
+  TraceSketch sketch;
+  const TrackId thread = sketch.thread("main"), stream = sketch.stream(0, 7), other = sketch.stream(1, 7);
+  const auto launch = sketch.event(thread, Kind::kRuntime, "cudaLaunchKernel", 0, 2);
+  sketch.event(stream, Kind::kDeviceAnnotation, "forward", 10, 50);
+  sketch.work(other, Kind::kKernel, "gemm", 20, 30, launch);
+  const Timeline timeline(std::make_shared<const Trace>(sketch.build()), 1);
+  const RangeSummary summary = range_summary(timeline, {0, 60}, {});
+  ASSERT_EQ(summary.devices.size(), 1U);
+  EXPECT_EQ(summary.devices[0].device, 1);
+  EXPECT_EQ(summary.devices[0].busy, 10);
+  EXPECT_EQ(std::ranges::count(timeline.tracks(), ShownTrackKind::kGaps, &ShownTrack::kind), 1);
+}
+
 }  // namespace
 }  // namespace telltale
