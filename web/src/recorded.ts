@@ -1,9 +1,9 @@
 /** What a trace has, and how to record what it lacks. Without DOM. */
 import type { TraceShape } from "./protocol";
 
-/** Does anything run on a device? */
+/** Does anything run on a device? Then it idles at times, too. */
 export function hasDeviceWork({ tracks }: Pick<TraceShape, "tracks">): boolean {
-  return tracks.some(({ kind }) => kind === "stream");
+  return tracks.some(({ kind }) => kind === "gaps");
 }
 
 /** What PyTorch's allocator remembers: allocations with stacks, and no time that anything takes. */

@@ -28,7 +28,7 @@ test("advice is for who recorded", () => {
 test("views without anything to show are known from the shape of a trace", () => {
   const shape = { tracks: [] as Track[], has_memory: false, has_modules: false, has_stacks: true } as unknown as TraceShape;
   assert.deepEqual([...emptyViews(shape)], ["memory", "modules", "kernels", "roofline"]);
-  const full = { tracks: [{ kind: "stream" }], has_memory: true, has_modules: true, has_stacks: true } as unknown as TraceShape;
+  const full = { tracks: [{ kind: "stream" }, { kind: "gaps" }], has_memory: true, has_modules: true, has_stacks: true } as unknown as TraceShape;
   assert.equal(emptyViews(full).size, 0);
   const snapshot = { ...shape, format: "memory_snapshot", has_memory: true };
   assert.deepEqual([...emptyViews(snapshot)].sort(), ["kernels", "lines", "modules", "operators", "roofline", "source"]);
