@@ -10,6 +10,7 @@ import { Progress, errorNote } from "./messages";
 import { evidenceStrip } from "./overview/evidence_strip";
 import type { Overview, State, TraceShape } from "./protocol";
 import { placeToHash } from "./place";
+import { shellWord } from "./shell_word";
 import { emptyViews } from "./recorded";
 import { FIRST_VIEW, onPlace, place, viewOf, visit } from "./state";
 import type { Page, Shown, View } from "./view";
@@ -143,7 +144,7 @@ watchServer({
   state: follow,
   gone() {
     head.setLive("");
-    const command = element("code", {}, `telltale view ${latest?.file ?? "TRACE"}${latest?.is_followed === true ? " --follow" : ""}`);
+    const command = element("code", {}, `telltale view ${shellWord(latest?.file ?? "TRACE")}${latest?.is_followed === true ? " --follow" : ""}`);
     tell("The server has ended. Start it again with: ", command);
   },
   refused(sentence) {

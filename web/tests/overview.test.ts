@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { evidenceFields, nextPlace, numbersIn, toggled } from "../src/overview/evidence";
 import { fixesSentence } from "../src/overview/fixes_sentence";
@@ -6,6 +7,7 @@ import { reportCommand, savingsSentence } from "../src/overview/overview_words";
 import { type Step, choiceText, fullHeight, isChosen, lengthOf, pacedByDevice, stepAt, stepText, stepsOf } from "../src/overview/steps";
 import type { EventPlace, Overview } from "../src/protocol";
 import { rangeAround } from "../src/range_around";
+import { shellWord } from "../src/shell_word";
 
 const event = (start_ns: number, duration_ns: number): EventPlace => ({
   id: 7, name: "kernel", kind: "kernel", track: 1, lane: 0, start_ns, duration_ns, color: 0,
@@ -80,6 +82,14 @@ test("what is said of savings fits how many there are", () => {
 test("the command of the report has the chosen steps", () => {
   assert.equal(reportCommand("train.json.gz", undefined), "telltale analyze train.json.gz --html report.html");
   assert.equal(reportCommand("train.json.gz", "4..5"), "telltale analyze train.json.gz --steps 4..5 --html report.html");
+});
+
+test("a command that is copied means the file, whatever its name is", () => {
+  for (const name of ["train.json.gz", "my run (2).tell", "it's; rm -rf $HOME `x` \"y\".json", "a\nb", "größe.tell"]) {
+    assert.equal(execFileSync("/bin/sh", ["-c", `printf %s ${shellWord(name)}`], { encoding: "utf8" }), name);
+  }
+  assert.equal(shellWord("-x.tell"), "./-x.tell");
+  assert.equal(reportCommand("my run.json", "4;ls"), "telltale analyze 'my run.json' --steps '4;ls' --html report.html");
 });
 
 test("a choice of steps reads as --steps takes it, in whichever direction it was dragged", () => {

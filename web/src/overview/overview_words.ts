@@ -1,4 +1,5 @@
 /** Sentences and commands of the overview. Without DOM. */
+import { shellWord } from "../shell_word";
 import type { Overview } from "../protocol";
 
 /** What to know of the savings that are listed; empty where none of them is a time. */
@@ -12,5 +13,5 @@ export function savingsSentence({ analyze, findings }: Pick<Overview, "analyze" 
 
 /** The command that writes what the overview shows as one file. */
 export function reportCommand(file: string, steps: string | undefined): string {
-  return ["telltale analyze", file, steps !== undefined && `--steps ${steps}`, "--html report.html"].filter((word) => word !== false).join(" ");
+  return ["telltale analyze", shellWord(file), steps !== undefined && `--steps ${shellWord(steps)}`, "--html report.html"].filter((word) => word !== false).join(" ");
 }
