@@ -158,7 +158,7 @@ Result<ExitCode> serve_page(const ViewOptions& options, const GlobalOptions& glo
 Work declare(CLI::App& app, const GlobalOptions& globals) {
   auto options = std::make_shared<ViewOptions>();
   declare_trace(app, options->opening.source.path)->required();
-  app.add_option("--port", options->port, "Listen at this port of 127.0.0.1; 0 is any that is free (the default)")
+  app.add_option("--port", options->port, "Listen on this port of 127.0.0.1; 0 is any that is free (the default)")
       ->type_name("N");
   app.add_flag("--no-browser", options->no_browser,
                "Open no browser. None is opened where there is no display, or over ssh");
@@ -169,13 +169,13 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
                  "than once")
       ->type_name("DIR")
       ->allow_extra_args(false);
-  app.add_option("--idle", options->idle_minutes, "End when nobody has looked at the page for so long")
+  app.add_option("--idle", options->idle_minutes, "End when nobody has looked at the page for this many minutes")
       ->type_name("MINUTES");
   app.add_flag("--until-eof", options->until_eof,
                "End when standard input, a pipe, is closed: with the program that started it, or with ssh");
   app.footer(
-      "The first line on standard output is the address of the page. Whoever has it can look at the trace, from this\n"
-      "machine alone.\n\n"
+      "The first line on standard output is the address of the page. Whoever has it can look at the trace, but only\n"
+      "from this machine.\n\n"
       "  telltale view train.json.gz\n"
       "  telltale view run.tell --follow --source .\n"
       "  telltale view train.json.gz --no-browser --port 8123     at the other end of: ssh -L 8123:127.0.0.1:8123 "
@@ -185,6 +185,6 @@ Work declare(CLI::App& app, const GlobalOptions& globals) {
 
 }  // namespace
 
-const Command commands::view = {"view", "Look into a trace: a page for the browser of this machine", declare};
+const Command commands::view = {"view", "Look into a trace in the browser of this machine", declare};
 
 }  // namespace telltale::cli

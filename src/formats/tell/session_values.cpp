@@ -77,7 +77,8 @@ LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& 
       known->second += records;
   }
   for (const auto& [text, records] : by_text)
-    summary.reasons += fmt::format("{}{} {}", summary.reasons.empty() ? "" : ", ", records, text);
+    summary.reasons += fmt::format("{}{} {}", summary.reasons.empty() ? "" : ", ",
+                                   format_count(static_cast<std::int64_t>(records)), text);
   return summary;
 }
 
