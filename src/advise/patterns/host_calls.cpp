@@ -42,13 +42,6 @@ std::vector<bool> events_with_operators(const Trace& trace) {
   return has_operator;
 }
 
-// The Python function whose own time that of the event is: its own, or that of one around an annotation, as the mark of
-// a step. kNoEvent for other events.
-EventId function_around(const Trace& trace, EventId event) {
-  while (event != kNoEvent && trace.events.kind[event] == Kind::kAnnotation) event = trace.events.parent[event];
-  return event != kNoEvent && trace.events.kind[event] == Kind::kPython ? event : kNoEvent;
-}
-
 // Whose frames are of functions of the user's, and of libraries other than torch that are not the user's.
 struct NamesOfCode {
   explicit NamesOfCode(const Trace& trace)
@@ -66,6 +59,11 @@ struct NamesOfCode {
 };
 
 }  // namespace
+
+EventId function_around(const Trace& trace, EventId event) {
+  while (event != kNoEvent && trace.events.kind[event] == Kind::kAnnotation) event = trace.events.parent[event];
+  return event != kNoEvent && trace.events.kind[event] == Kind::kPython ? event : kNoEvent;
+}
 
 std::vector<EventId> covering_calls(const Facts& facts, HostWork work) {
   const std::vector<StepSpan>& steps = facts.diagnosis.timing.steps;
@@ -109,7 +107,7 @@ std::vector<EventId> find_user_python(const Facts& facts) {
   const NamesOfCode names(trace);
   const auto is_of_user = [&](EventId event) {
     if (names.is_users[trace.events.name[event]]) return true;
-    const EventId caller = trace.events.parent[event];
+    const EventId caller = function_around(trace, trace.events.parent[event]);
     return names.is_other_librarys[trace.events.name[event]] && caller != kNoEvent &&
            names.is_users[trace.events.name[caller]];
   };

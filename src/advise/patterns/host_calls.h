@@ -24,6 +24,10 @@ std::size_t steps_with(const Facts& facts, const std::vector<EventId>& calls);
 // recorded; `launch` itself where there is none.
 EventId copying_call(const Trace& trace, EventId launch);
 
+// The Python function whose own time that of the event is: its own, or that of one around an annotation, as the mark of
+// a step. kNoEvent for other events.
+EventId function_around(const Trace& trace, EventId event);
+
 // The outermost calls, within the steps, whose whole call makes no operator and no call into the device's API: of
 // functions outside of libraries, and of libraries other than torch that such a function calls (numpy, random); by
 // event. For Facts::user_python(), which finds them once for all rules.

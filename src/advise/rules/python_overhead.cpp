@@ -32,7 +32,7 @@ constexpr double kLeastShareOfSteps = 0.5;
 // The function of the user's that makes the call, which may be that call itself.
 EventId users_function(const Trace& trace, EventId call) {
   const std::optional<SourceLine> frame = parsed_frame(trace.name(call));
-  return frame && is_library_frame(*frame) ? trace.events.parent[call] : call;
+  return frame && is_library_frame(*frame) ? function_around(trace, trace.events.parent[call]) : call;
 }
 
 // What is no Python, but may stand in it: waits, and collections of the garbage that it leaves.

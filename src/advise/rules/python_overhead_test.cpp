@@ -89,6 +89,23 @@ TEST(PythonOverheadRule, is_silent_about_stretches_in_few_steps) {
   EXPECT_TRUE(findings_of(program.build(), "python_overhead").empty());
 }
 
+// What the loop over the steps calls of a library stands within the mark of a step.
+TEST(PythonOverheadRule, sees_through_the_mark_of_a_step_who_calls_a_library) {
+  ProgramSketch program;
+  program.open(Kind::kPython, "train.py(3): main");
+  for (int step = 1; step < 5; ++step) {
+    program.open(Kind::kAnnotation, "ProfilerStep#" + std::to_string(step));
+    program.run(Kind::kPython, "numpy/linalg/_linalg.py(1655): eigh", 5 * kMillisecond);
+    program.kernel("aten::mm", 10 * kMicrosecond);
+    program.close();
+  }
+  program.close();
+  const std::vector<Finding> findings = findings_of(program.build(), "python_overhead");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 0.97 * 5, 0.02);
+  EXPECT_EQ(findings[0].title, "The GPU waits for Python in main");
+}
+
 // A loop over the steps: what it calls has lines of its own, what it computes itself has none.
 TEST(PythonOverheadRule, names_no_line_of_a_function_that_goes_on_over_steps) {
   ProgramSketch program;
