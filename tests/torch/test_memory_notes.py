@@ -11,6 +11,7 @@ from pathlib import Path
 
 import telltale
 from recorded import TELLTALE
+from telltale._capture import referrers
 
 PATIENCE = 120
 
@@ -251,6 +252,21 @@ print(json.dumps([]))
         for name in ("listed", "cache"):
             self.assertTrue(any(f"variable '{name}' of __main__" in end for end in ends), ends)
         self.assertEqual([end for end in ends if "built in" in end], [])
+
+    def test_name_a_variable_that_an_inner_function_uses_as_well(self):
+        def outer():
+            kept = []
+
+            def inner():
+                return kept
+
+            frame = sys._getframe()
+            return [referrers._link(frame, held) for held in (inner.__closure__[0], kept, inner, object())]
+
+        words = [re.sub(r":\d+\)$", "", each) for each in outer()]
+        place = f"of outer ({Path(__file__).name}"
+        self.assertEqual(words, [f"variable 'kept' {place}", f"variable 'kept' {place}", f"variable 'inner' {place}",
+                                 f"function outer ({Path(__file__).name}"])
 
     def test_tell_who_keeps_the_graph_of_a_running_sum(self):
         """The sum is another tensor in each step. Its graph has the operators of all steps until then, and those of the

@@ -18,7 +18,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable
 from inspect import CO_OPTIMIZED
-from types import FrameType, FunctionType, ModuleType
+from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from telltale import _recorder
@@ -358,8 +358,11 @@ def _link(holder: Any, held: Any) -> str:
     """What holds the other, in a few words."""
     if isinstance(holder, FrameType):
         file = os.path.basename(holder.f_code.co_filename)
-        name = next((key for key, value in holder.f_locals.items() if value is held), "")
-        return f"variable {name!r} of {holder.f_code.co_name} ({file}:{holder.f_lineno})"
+        # What functions inside of it use as well is in a cell, and the variable is what that holds.
+        value = held.cell_contents if isinstance(held, CellType) else held
+        name = next((key for key, each in holder.f_locals.items() if each is value), None)
+        what = f"variable {name!r} of" if name is not None else "function"
+        return f"{what} {holder.f_code.co_name} ({file}:{holder.f_lineno})"
     if isinstance(holder, dict):
         key = next((key for key, value in list(holder.items()) if value is held), None)
         module = _module_with(holder)
