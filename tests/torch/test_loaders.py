@@ -116,6 +116,11 @@ class Processes(unittest.TestCase):
         self.assertEqual((loader["workers"], loader["batch_size"], loader["persistent_workers"], loader["iterators"]),
                          (2, 2, False, 3))
         self.assertEqual((loader["dataset"], loader["prefetch_factor"]), ("Sleepy", 2))
+        # Two in each of three epochs, of which the first two write files.
+        ids = header["loader_worker_ids"]
+        self.assertEqual((len(ids), len(set(ids))), (6, 6))
+        files = {int(path.name.split(".")[1]) for path in self.folder.glob("run.*.tell")}
+        self.assertEqual((len(files), files & set(ids)), (5, set(ids[:4])))
         told = header["worker_lines"]
         self.assertEqual((told["workers"], told["batches"]), (6, 9))  # two in each of three epochs; three batches each
         self.assertGreaterEqual(told["took_ns"], 9 * 2 * 2_000_000)  # each sleeps for two samples
@@ -126,6 +131,7 @@ class Processes(unittest.TestCase):
 
     def test_a_process_without_workers_tells_of_its_own_batches(self):
         header = self.run_program(0)
+        self.assertNotIn("loader_worker_ids", header)
         self.assertEqual([loader["workers"] for loader in header["loader_workers"]], [0])
         self.assertEqual(header["loader_work"]["batches"], 9)
         self.assertGreaterEqual(header["loader_work"]["took_ns"], 9 * 2 * 2_000_000)
