@@ -89,6 +89,25 @@ TEST(PythonOverheadRule, is_silent_about_stretches_in_few_steps) {
   EXPECT_TRUE(findings_of(program.build(), "python_overhead").empty());
 }
 
+// 2 ms in a comprehension and 3 ms beside it are 5 ms of the function that both stand in.
+TEST(PythonOverheadRule, counts_a_comprehension_for_the_function_that_it_stands_in) {
+  ProgramSketch program;
+  for (int step = 0; step < 3; ++step) {
+    program.begin_step();
+    program.open(Kind::kPython, kFunction);
+    program.run(Kind::kPython, "train.py(23): <listcomp>", 2 * kMillisecond);
+    program.spend(3 * kMillisecond);
+    program.run(Kind::kOperator, "aten::arange", 1 * kMicrosecond);
+    program.close();
+    program.kernel("aten::mm", 10 * kMicrosecond);
+  }
+  const std::vector<Finding> findings = findings_of(program.build(), "python_overhead");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_TRUE(findings[0].parts.empty());
+  EXPECT_NEAR(likely_ms(findings[0]), 0.97 * 5, 0.02);
+  EXPECT_EQ(findings[0].title, "The GPU waits for Python in weights");
+}
+
 // What the loop over the steps calls of a library stands within the mark of a step.
 TEST(PythonOverheadRule, sees_through_the_mark_of_a_step_who_calls_a_library) {
   ProgramSketch program;
