@@ -22,11 +22,6 @@ void describe(Fields& fields, const CategoryWords& of) {
   describe_category(fields, of.use);
 }
 
-std::string fragmentation_text(const DeviceCauses& device) {
-  const std::string lost = fragmentation_sentence(device), pinned = pinning_sentence(device);
-  return pinned.empty() ? lost : lost + ' ' + pinned;
-}
-
 struct DeviceWords {
   const MemoryReport& report;
   const DeviceCauses& device;
@@ -40,7 +35,8 @@ void describe(Fields& fields, const DeviceWords& of) {
   fields.member("peak", peak_sentence(of.report, of.device), "how much, of how much");
   fields.member("place", peak_place_sentence(of.device), "where");
   fields.member("steps", steps_sentence(of.device), "whether they are alike");
-  fields.member("fragmentation", fragmentation_text(of.device), "what is in no tensor, and what keeps it apart");
+  fields.member("keepers", tensor_keepers_sentence(of.device), "what keeps the largest tensors alive");
+  fields.member("pinning", pinning_sentence(of.device), "what keeps free memory apart");
   fields.member("certainty", certainty_sentence(of.device), "how categories are known");
   fields.member("segments", of.segments, "of the allocator, at the peak");
 }
@@ -83,6 +79,7 @@ void describe(Fields& fields, const MemoryReportAnswer& answer) {
   fields.member("leaks", leaks, "as in `memory`: a sentence each");
   fields.member("findings", findings, "as in `memory`");
   fields.member("overlap", kSavingsOverlap, "what to know of savings");
+  fields.member("urgent_remarks", report.urgent_remarks, "how many of the first remarks come before all else");
 }
 
 std::string MemoryReportAnswer::json() const {

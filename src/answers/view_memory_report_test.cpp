@@ -45,6 +45,23 @@ TEST(ViewMemoryReport, is_what_telltale_memory_says_member_by_member) {
   EXPECT_EQ(page["devices"][0]["device"], 0);
 }
 
+TEST(ViewMemoryReport, says_who_keeps_the_largest_tensors) {
+  const auto keepers_where = [](std::string_view referrers) {
+    TraceSketch sketch;
+    const TrackId thread = sketch.thread("main");
+    sketch.op(thread, "aten::empty", 10, 100);
+    sketch.allocate(thread, 20, 8 << 20, 0, 7);
+    Trace trace = sketch.build();
+    trace.metadata.push_back({"referrers", std::string(referrers)});
+    const json page = json::parse(view_memory_report(*view_of(std::move(trace)), {})->json());
+    return page["devices"][0]["keepers"].get<std::string>();
+  };
+  EXPECT_EQ(keepers_where("[]"), "");
+  EXPECT_EQ(
+      keepers_where(R"json([{"address": 7, "chain": ["Tensor [4]", "list of 2", "variable 'kept' of main"]}])json"),
+      "Of the largest, 1 is kept alive by variable 'kept' of main → list of 2.");
+}
+
 TEST(ViewMemoryReport, is_worked_out_once) {
   const auto view = view_of(leaking_trace());
   EXPECT_EQ(view_memory_report(*view, {})->held, view_memory_report(*view, {})->held);

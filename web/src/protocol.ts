@@ -356,10 +356,11 @@ export interface MemoryReport {
   memory: HeldMemory; // telltale.memory/1, docs/json.md
   subject: string;
   categories: MemoryCategory[]; // all there are, from the ground of a stacked curve up
-  devices: { device: number; label: string; peak: string; place: string; steps: string; fragmentation: string; certainty: string; segments: Segments }[]; // as memory.devices
+  devices: { device: number; label: string; peak: string; place: string; steps: string; keepers: string; pinning: string; certainty: string; segments: Segments }[]; // as memory.devices
   leaks: string[]; // as memory.leaks
   findings: { saving: string; where: string }[]; // as memory.findings
   overlap: string; // what to know of savings
+  urgent_remarks: number; // of memory.remarks, the first so many come before all else
 }
 
 /** The members of telltale.memory/1 that the page reads. */

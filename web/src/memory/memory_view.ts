@@ -15,7 +15,7 @@ import { showOnTimeline } from "../to_timeline";
 import type { Export, Page, Shown, View } from "../view";
 import { viewLink } from "../view_link";
 import { type CurveRange, MemoryCurve } from "./curve_drawing";
-import { findingsPart, fragmentationPart, leaksPart, stepsPart } from "./report_parts";
+import { findingsPart, fragmentationPart, leadOf, leaksPart, stepsPart } from "./report_parts";
 import { SegmentMap } from "./segments";
 import { moduleRows, standingCsv, standingTables } from "./standing";
 import { ModuleTreemap } from "./treemap_drawing";
@@ -166,7 +166,7 @@ class MemoryView implements Shown {
     const { report } = this;
     const words = report?.devices.find(({ device }) => device === this.device);
     if (report === null || words === undefined) return;
-    replace(this.lead, element("p", { class: "lead" }, words.peak), element("p", {}, words.place), element("p", { class: "soft" }, words.certainty, ...report.memory.remarks.map((remark) => ` ${remark}`)));
+    replace(this.lead, ...leadOf(report, words));
     replace(this.advice, leaksPart(report), findingsPart(report, this.page.server.has_source));
     const zoom = (start: number, end: number): void => this.zoom({ start, end });
     replace(this.parts, stepsPart(words, report.memory, this.page.shape.steps, zoom), fragmentationPart(words, report.memory));

@@ -10,6 +10,17 @@ const WIDEST_STEP = 6; // percent of the room
 
 export type ReportDevice = MemoryReport["devices"][number];
 
+/** That memory ran out, if it did, the peak, and how all this is known. */
+export function leadOf({ memory: { remarks }, urgent_remarks: urgent }: MemoryReport, words: ReportDevice): HTMLElement[] {
+  const notes = [words.certainty, words.keepers, ...remarks.slice(urgent)].filter((note) => note !== "");
+  return [
+    ...remarks.slice(0, urgent).map((remark) => element("p", {}, element("strong", {}, remark))),
+    element("p", { class: "lead" }, words.peak),
+    element("p", {}, words.place),
+    element("p", { class: "soft" }, notes.join(" ")),
+  ];
+}
+
 export function findingsPart({ memory, findings, overlap }: MemoryReport, hasSource: boolean): HTMLElement {
   const items = memory.findings.map((finding, i) => {
     const { saving = "", where = "" } = findings[i] ?? {};
@@ -99,5 +110,6 @@ export function fragmentationPart(words: ReportDevice, memory: HeldMemory): HTML
     element("h2", {}, "Reserved and in no tensor"),
     element("p", { class: "caption" }, `When most is reserved, at ${formatTime(lost.time_ns)}, of ${formatBytes(device.peak_reserved_bytes)}.`),
     tableOf("fragmentation", ["in no tensor", "bytes", "share"], rows),
+    words.pinning !== "" && element("p", { class: "soft" }, words.pinning),
   );
 }

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { formatBytes, formatTime } from "../../src/format.js";
 import { closePages, forgive, keepPicture, namelessControls, openPage, withChromium } from "./chromium.js";
-import { CHAIN, Folder, RESNET, Server, answer } from "./command.js";
+import { CHAIN, Folder, RESNET, Server, answer, telltale } from "./command.js";
 
 withChromium();
 const ROOT = process.env["TELLTALE_ROOT"] ?? "..";
@@ -43,6 +43,11 @@ async function withMemory(file: string, place: string, use: (page: Page, said: S
   }
 }
 
+/** The sentence about it in what the command prints, if there is one. */
+function pinningIn(text: string): string[] {
+  return /Live blocks that keep free memory apart.*?free memory\)\.(?= |$)/.exec(text.replace(/\s+/g, " "))?.slice(0, 1) ?? [];
+}
+
 async function column(page: Page, table: string, at: number): Promise<string[]> {
   const texts = await page.locator(`table.${table} tbody tr > :nth-child(${String(at)})`).allInnerTexts();
   return texts.map((text) => text.trim());
@@ -61,6 +66,7 @@ for (const [name, file] of Object.entries({ resnet: RESNET, chain: CHAIN, traini
       assert.equal(await page.locator(".memory-leaks li").count(), said.leaks.length);
       const lost = device.fragmentation;
       assert.deepEqual(await column(page, "fragmentation", 2), lost === null ? [] : [lost.hard_bytes, lost.soft_bytes, lost.stream_bytes, lost.rounding_bytes].map(formatBytes));
+      assert.deepEqual(await page.locator(".memory-fragmentation p.soft").allInnerTexts(), pinningIn(telltale("memory", file)));
       assert.equal(await page.locator(".segment-map").isVisible(), lost !== null);
       assert.equal(await page.locator(".step-peaks g").count(), device.steps.length < 2 ? 0 : device.steps.length);
       assert.deepEqual(await namelessControls(page), []);
@@ -218,6 +224,14 @@ function leakingTrace(): string {
   }
   return JSON.stringify({ traceEvents: events });
 }
+
+test("that memory ran out comes before all else", async () => {
+  await withMemory(TRAINING, "", async (page) => {
+    const first = await page.locator(".memory-lead p").first().innerText();
+    assert.equal(first, telltale("memory", TRAINING).split("\n").slice(1, 3).join(" "));
+    assert(first.startsWith("Memory ran out on GPU 0"), first);
+  });
+});
 
 test("what leaks has its line and rate, and a step unlike the others stands out and can be looked at", async () => {
   const folder = new Folder();
