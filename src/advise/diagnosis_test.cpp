@@ -239,9 +239,9 @@ TEST(Diagnosis, remarks_on_what_a_recording_lacks) {
   killed.anomalies.add(Anomaly::kUnmatchedAsync, 0);
   killed.anomalies.add(Anomaly::kUnfinishedRecording, 0, "It reaches 1.19 s");
   EXPECT_EQ(diagnose(killed).remarks,
-            (std::vector<std::string>{
-                "The recording has no end: it still goes on, or its process was killed. It reaches 1.19 s.",
-                "1 thing in the file was lost and 1 repaired: telltale info lists them."}));
+            (std::vector<std::string>{"The recording has no end: it still goes on, or its process was killed or closed "
+                                      "the file. It reaches 1.19 s.",
+                                      "1 thing in the file was lost and 1 repaired: telltale info lists them."}));
 }
 
 TEST(Diagnosis, remarks_on_other_processes_that_take_the_processors) {

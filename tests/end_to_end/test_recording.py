@@ -236,7 +236,7 @@ class Killed(Recording):
         self.assertRegex(unfinished["example"]["text"], r"It reaches [\d.]+ (s|ms|µs); at most the next [\d.]+ ms of each of [23] threads are lost")
         self.assertEqual([each for each in info["anomalies"] if each["kind"] in ("dropped_events", "damaged_chunk")], [])
         card = " ".join(run("info", str(self.tell)).stdout.split())
-        self.assertIn("1 × The recording has no end: it still goes on, or its process was killed. It reaches", card)
+        self.assertIn("1 × The recording has no end: it still goes on, or its process was killed or closed the file. It reaches", card)
 
     def test_what_was_in_the_file_is_still_there(self):
         request = answer("analyze", str(self.tell))["latencies"][0]

@@ -79,7 +79,7 @@ TEST_F(EndNoteTest, stands_behind_the_last_whole_chunk_and_is_read_again) {
   ASSERT_TRUE(trace.has_value());
   ASSERT_EQ(trace->anomalies.list().size(), 1u);
   EXPECT_EQ(trace->anomalies.list()[0].anomaly, Anomaly::kUnfinishedRecording);
-  EXPECT_TRUE(trace->anomalies.list()[0].example.text.starts_with("It was ended by exit code 3; it reaches "));
+  EXPECT_TRUE(trace->anomalies.list()[0].example.text.starts_with("Its process ended with exit code 3; it reaches "));
 }
 
 TEST_F(EndNoteTest, leaves_alone_what_has_an_end_or_is_no_recording) {

@@ -193,7 +193,7 @@ class Reading {
     trace.anomalies.add(
         Anomaly::kUnfinishedRecording, scan_.was_cut ? scan_.cut_offset : trace.text_bytes,
         ended_by != nullptr
-            ? fmt::format("It was ended by {}; it reaches {}", *ended_by, format_time(covered))
+            ? fmt::format("{}; it reaches {}", ended_text(*ended_by), format_time(covered))
             : unfinished_text(covered, definitions_.session_number("flush_ns"),
                               definitions_.session_number("meta:cuda_read_ns"), recording_tracks_.size()));
   }

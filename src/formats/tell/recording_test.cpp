@@ -344,6 +344,17 @@ TEST(Recording, of_a_gpu_without_an_end_also_says_what_of_the_gpu_may_be_lost) {
             "It reaches 1.50 s; at most the next 25.0 ms are lost, and 200 ms of the GPU");
 }
 
+TEST(Recording, without_an_end_says_how_its_process_ended_where_that_was_seen) {
+  const auto example_when = [](std::string_view ended_by) {
+    TellSketch sketch = simple_recording();
+    sketch.session({{"ended_by", std::string(ended_by)}});
+    sketch.thread(1, 1, "a").records(RecordsSketch(1).span(sketch.site("work"), 1'000'000, 1'500'000'000));
+    return example_of(trace_of(sketch), Anomaly::kUnfinishedRecording);
+  };
+  EXPECT_EQ(example_when("signal 9 (Killed)"), "It was ended by signal 9 (Killed); it reaches 1.50 s");
+  EXPECT_EQ(example_when("exit code 0"), "Its process ended with exit code 0; it reaches 1.50 s");
+}
+
 TEST(Recording, counts_how_far_it_reaches_from_its_first_event_even_without_a_wall_clock) {
   TellSketch sketch;
   sketch.session({{"clock", "monotonic"}, {"flush_ns", "100000000"}});

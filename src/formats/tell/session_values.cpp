@@ -82,6 +82,11 @@ LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& 
   return summary;
 }
 
+std::string ended_text(std::string_view ended_by) {
+  return fmt::format("{} {}", ended_by.starts_with("exit code") ? "Its process ended with" : "It was ended by",
+                     ended_by);
+}
+
 std::string unfinished_text(Nanoseconds reach, Nanoseconds flush, Nanoseconds device_flush, std::size_t threads) {
   if (threads == 0) return "It holds no events yet";
   if (device_flush > 0)

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct LossSummary {
 };
 // Without what left the window of a flight recorder, which is no loss.
 LossSummary summary_of(const std::vector<std::pair<LossReason, std::uint64_t>>& losses);
+
+// Of what the session says as `ended_by`: "It was ended by signal 9 (Killed)", "Its process ended with exit code 3".
+std::string ended_text(std::string_view ended_by);
 
 // "It reaches 12.3 s; at most the next 25.0 ms of each of 4 threads are lost". Where the work of a device is taken over
 // every `device_flush`: "It reaches 12.3 s; at most the next 25.0 ms are lost, and 200 ms of the GPU".
