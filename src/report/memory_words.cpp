@@ -244,8 +244,8 @@ std::string tensor_keepers_sentence(const DeviceCauses& device) {
   constexpr std::size_t kMostNamed = 3;
   std::vector<std::pair<std::string, std::size_t>> keepers;  // and how many tensors each keeps
   for (const PeakTensor& tensor : device.peak.tensors) {
-    if (!tensor.kept_by || tensor.kept_by->empty() || tensor.use == MemoryUse::kLeftBehind) continue;
     // The first link is the tensor itself.
+    if (!tensor.kept_by || tensor.kept_by->size() < 2 || tensor.use == MemoryUse::kLeftBehind) continue;
     const std::string way = way_from_variable(std::span(*tensor.kept_by).subspan(1));
     const auto known = std::ranges::find(keepers, way, &std::pair<std::string, std::size_t>::first);
     if (known == keepers.end())
@@ -264,8 +264,7 @@ std::string keeper_sentence(const MemoryLeak& leak) {
   if (!leak.kept_by) return {};
   if (leak.kept_by->empty())
     return "What keeps it alive was looked for and not found: no variable of a module or of a function that was "
-           "running "
-           "leads to it in a few links.";
+           "running leads to it in a few links.";
   return "Kept alive by " + way_from_variable(*leak.kept_by) + '.';
 }
 

@@ -63,6 +63,7 @@ TEST(MemoryWords, of_what_keeps_the_largest_count_those_of_each_variable_and_lea
   };
   device.peak.tensors.emplace_back();  // nobody looked
   add(MemoryUse::kOther, {});
+  add(MemoryUse::kOther, {"Tensor [4]"});  // and nobody who holds it
   add(MemoryUse::kOther, {"Tensor [4]", "list of 2", "variable 'cache' of gen (gen.py:3)"});
   add(MemoryUse::kLeftBehind, {"Tensor [4]", "variable 'leak' of gen (gen.py:4)"});
   EXPECT_EQ(tensor_keepers_sentence(device),

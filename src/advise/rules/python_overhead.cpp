@@ -258,8 +258,7 @@ Rule rules::python_overhead() {
                                  "behind anyway, this saves nothing.",
                                  100 * kLeftByVectorizing),
            .held = "Predicted and measured savings, in percent of the step: 59 and 62 (python_between_launches); on a "
-                   "CPU 45 and "
-                   "48 (NumPy in the loop over the steps), 78 and 74 (regular expressions in a forward).",
+                   "CPU 45 and 48 (NumPy in the loop over the steps), 78 and 74 (regular expressions in a forward).",
            .fixes = {"vectorize", "read_ahead"}},
           find};
 }
