@@ -1,4 +1,5 @@
-"""Eight programs with a fault each that no rule had been made for when they were written, with a way to mend it.
+"""Programs with a fault each that no rule had been made for when they were written, with a way to mend it; and one,
+looks_for_nan, whose rule was made on CPUs.
 
     python bench/gpu/further_programs.py measure           milliseconds of a step, with the fault and mended, in turns
     telltale record -- python bench/gpu/further_programs.py NAME [STEPS]
@@ -244,6 +245,18 @@ def growing_cache(mended: bool) -> Step:
     return step
 
 
+def looks_for_nan(mended: bool) -> Step:
+    model = perceptrons(12)
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-4, fused=True)
+    x = torch.randn(2048, 512, device=DEVICE)
+
+    def step() -> None:
+        with torch.autograd.set_detect_anomaly(not mended):
+            trained(model, model(x).square().mean(), optimizer)
+
+    return step
+
+
 PROGRAMS = {
     make.__name__: make
     for make in (
@@ -255,6 +268,7 @@ PROGRAMS = {
         saved_each_step,
         double_precision,
         growing_cache,
+        looks_for_nan,
     )
 }
 

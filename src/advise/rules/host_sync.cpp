@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include "advise/patterns/anomaly_checks.h"
 #include "advise/rule.h"
 #include "analysis/api_calls.h"
 #include "base/amounts.h"
@@ -36,7 +37,7 @@ bool is_among(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Waits behind copies from pageable memory are those of another rule.
+// Waits behind copies from pageable memory are those of another rule, as are those of autograd's anomaly detection.
 std::set<EventId> waits_of_pageable_copies(const Facts& facts) {
   std::set<EventId> waits;
   for (const CopyCall& copy : facts.diagnosis.copies.calls)
@@ -67,7 +68,8 @@ class Search {
   std::vector<SyncPoint> run() const {
     std::vector<SyncPoint> waits;
     for (const SyncPoint& sync : facts_.diagnosis.syncs)
-      if (is_wait_by_name(sync) && !of_copies_.contains(sync.call) && !ends_recording(sync) && has_its_work(sync))
+      if (is_wait_by_name(sync) && !of_copies_.contains(sync.call) && !is_anomaly_check(trace_, sync.call) &&
+          !ends_recording(sync) && has_its_work(sync))
         waits.push_back(sync);
     return waits;
   }
