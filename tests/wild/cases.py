@@ -141,6 +141,8 @@ FAULTS = [
             ("with self.guard:", "features = self.store.features(", "time.sleep(0.01)", "return self.judged(features)"),
             ("--requests", "30")),
     Planted("signals", "anomaly detection left on", ("anomaly_detection",), (), ("--steps", "60")),
+    Planted("appraisal", "weights read anew for each answer", ("file_loading",), ("self.model.load_state_dict(torch.load(",),
+            ("--pictures", "200")),
     Planted("balance", "an optimizer that walks from parameter to parameter", ("single_tensor_optimizer",), (), ("--steps", "800")),
     Planted("writer", "texts written without a cache", ("recomputed_tokens",), ("scores, kept = model(word",), ("--texts", "5")),
     Planted("survey", "losses kept with their graphs", ("memory_leak",), (), ("--steps", "40"), ("--memory",), is_timed=False),
