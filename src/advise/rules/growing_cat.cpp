@@ -171,7 +171,7 @@ Rule rules::growing_cat() {
                                 "steps ({} steps or more; Spearman's "
                                 "coefficient is at least {}).",
                                 kLeastGrowth, kFewestSteps, kLeastLikeness),
-       .needs = "Many steps; stacks for the source line.",
+       .needs = fmt::format("{} steps or more; stacks for the source line.", kFewestSteps),
        .cannot_do_without = {{Need::kSteps}},
        .saving = "The steps are replayed without these calls.",
        .held =
