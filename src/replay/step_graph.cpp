@@ -14,8 +14,9 @@ namespace {
 // Steps until their pace no longer depends on how the first one began, and rounds at most and at least.
 constexpr std::int64_t kStepsUntilSteady = 8;
 constexpr std::int64_t kMostRounds = 4, kLeastRounds = 2;
-// A node of a CUDA graph begins this long after the one before it, at most.
-constexpr Nanoseconds kGraphNodeDelay = 1'000;
+// A node of a CUDA graph begins this long after the one before it, at most: on an H200, 4,256 nodes in four recordings,
+// 0.29 µs in the middle and 0.32 or less for 95 of 100.
+constexpr Nanoseconds kGraphNodeDelay = 300;
 // Observing takes at most this share of a stretch of host time. What a stretch cannot hold is taken from those that
 // follow, but a long stretch is one thing that takes long, and counts as no longer than this.
 constexpr double kLargestObservedShare = 0.8;
@@ -132,7 +133,7 @@ class Simulation {
   void run_works(const StepGraph::HostNode& node, Nanoseconds begin) {
     bool is_queued = false;
     for (std::uint32_t i = node.first_work; i < node.first_work + node.work_count; ++i) {
-      const std::optional<Nanoseconds> start = run_work(i, begin);
+      const std::optional<Nanoseconds> start = run_work(i, begin, factor(node.event));
       if (!start || is_queued || is_graph_node(graph_.works_[i].event)) continue;
       queues_[graph_.works_[i].stream].add(*start);
       is_queued = true;
@@ -149,8 +150,9 @@ class Simulation {
       busy_.push_back(when);
   }
 
-  // When it begins; nothing for work that is gone.
-  std::optional<Nanoseconds> run_work(std::uint32_t index, Nanoseconds node_begin) {
+  // When it begins; nothing for work that is gone. A launch that remains in part, as does its work, stands for fewer of
+  // them, and so does the gap before it.
+  std::optional<Nanoseconds> run_work(std::uint32_t index, Nanoseconds node_begin, float launch_scale) {
     const StepGraph::Work& work = graph_.works_[index];
     const float scale = factor(work.event);
     if (scale == 0) {
@@ -159,7 +161,9 @@ class Simulation {
     }
     const bool is_in_graph = is_graph_node(work.event);
     Nanoseconds start = is_in_graph ? node_begin : node_begin + work.after_launch;
-    const Nanoseconds delay = is_in_graph ? std::min(work.after_previous, kGraphNodeDelay) : work.after_previous;
+    const double fewer = std::min(1.0F, std::max(scale, launch_scale));
+    const Nanoseconds delay = is_in_graph ? std::min(work.after_previous, kGraphNodeDelay)
+                                          : static_cast<Nanoseconds>(static_cast<double>(work.after_previous) * fewer);
     if (stream_end_[work.stream] > 0) start = std::max(start, stream_end_[work.stream] + delay);
     if (work.other != StepGraph::kNone) start = std::max(start, work_end_[work.other] + work.after_other);
     const auto duration = static_cast<Nanoseconds>(static_cast<double>(work.duration) * scale);

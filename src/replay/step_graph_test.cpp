@@ -193,6 +193,9 @@ TEST(StepGraph, device_work_that_is_added_comes_before_that_of_each_step) {
   EXPECT_EQ(step.device_busy, 350 * kMicrosecond);
 }
 
+// As measured on an H200.
+constexpr Nanoseconds kBetweenNodes = 300;
+
 TEST(StepGraph, nodes_of_a_graph_follow_one_another_without_their_launches) {
   Program program;
   std::vector<Handle> kernels, calls;
@@ -209,7 +212,7 @@ TEST(StepGraph, nodes_of_a_graph_follow_one_another_without_their_launches) {
     for (const Handle call : calls) change.scale_event(trace, program.id(call), 0);
     for (const Handle kernel : kernels) change.run_in_graph(trace, program.id(kernel));
   };
-  EXPECT_EQ(program.replayed(edit).period, 10 * (10 + 1) * kMicrosecond);
+  EXPECT_EQ(program.replayed(edit).period, 10 * (10'000 + kBetweenNodes));
 }
 
 TEST(StepGraph, nodes_of_a_graph_follow_one_another_closely_where_kernels_did_not) {
@@ -229,7 +232,29 @@ TEST(StepGraph, nodes_of_a_graph_follow_one_another_closely_where_kernels_did_no
   const auto edit = [&](const Trace& trace, Edit& change) {
     for (const Handle kernel : kernels) change.run_in_graph(trace, program.id(kernel));
   };
-  EXPECT_EQ(program.replayed(edit).period, 10 * (20 + 1) * kMicrosecond);
+  EXPECT_EQ(program.replayed(edit).period, 10 * (20'000 + kBetweenNodes));
+}
+
+// Four kernels of 100 µs a step, each 1 µs behind the one before. A quarter of each kernel and of its launch is one
+// kernel for four. Kernels that only become faster are as many as before.
+TEST(StepGraph, gaps_go_with_kernels_that_are_launched_no_more_and_stay_where_kernels_become_faster) {
+  for (const auto& [left_of_launches, period] : {std::pair(0.25F, 101), std::pair(1.0F, 104)}) {
+    Program program;
+    std::vector<Handle> kernels, calls;
+    for (int step = 0; step < 3; ++step) {
+      program.begin_step();
+      for (int i = 0; i < 4; ++i) {
+        kernels.push_back(program.kernel(100 * kMicrosecond));
+        calls.push_back(program.last_call());
+      }
+    }
+    EXPECT_EQ(program.replayed().period, 404 * kMicrosecond);
+    const auto edit = [&](const Trace& trace, Edit& change) {
+      for (const Handle kernel : kernels) change.scale_event(trace, program.id(kernel), 0.25F);
+      for (const Handle call : calls) change.scale_event(trace, program.id(call), left_of_launches);
+    };
+    EXPECT_EQ(program.replayed(edit).period, period * kMicrosecond);
+  }
 }
 
 TEST(StepGraph, the_observer_is_taken_out_of_the_events_that_it_records) {

@@ -166,14 +166,16 @@ class Shortening {
     for (const EventId call : around) edit_.scale_event(trace, call, share);
   }
 
-  // What remains of the forward pass's operators.
+  // What remains of the forward pass's operators in the steps; loops are looked for nowhere else.
   float share_of_forward(std::span<const CallLoop> loops) const {
     const Trace& trace = facts_.trace;
     std::vector<float> left(trace.events.size(), 1);
     for (const CallLoop& loop : loops) std::fill(left.begin() + loop.first, left.begin() + loop.end, host_left(loop));
     double before = 0, after = 0;
     for (EventId event = 0; event < trace.events.size(); ++event) {
-      if (trace.events.kind[event] != Kind::kOperator || facts_.phases[event] != Phase::kForward) continue;
+      if (trace.events.kind[event] != Kind::kOperator || facts_.phases[event] != Phase::kForward ||
+          !facts_.is_in_steps(event))
+        continue;
       ++before;
       after += static_cast<double>(left[event]);
     }

@@ -34,11 +34,11 @@ Trace inference(const Inference& options) {
   return program.build();
 }
 
-// Unobserved, a kernel costs the host 8 µs less; with graphs, kernels follow one another by 1 µs.
+// Unobserved, a kernel costs the host 8 µs less; with graphs, kernels follow one another by 0.3 µs.
 TEST(CompileCandidateRule, graphs_leave_the_kernels_alone_where_the_host_is_the_bottleneck) {
   const std::vector<Finding> findings = findings_of(inference({}), "compile_candidate");
   ASSERT_EQ(findings.size(), 1);
-  EXPECT_NEAR(likely_ms(findings[0]), 20 * (0.1 - 0.008 - 0.011), 0.01);
+  EXPECT_NEAR(likely_ms(findings[0]), 20 * (0.1 - 0.008 - 0.0103), 0.01);
   EXPECT_EQ(findings[0].fix.id, "compile_graphs");
 }
 

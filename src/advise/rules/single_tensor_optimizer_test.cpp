@@ -50,7 +50,7 @@ TEST(SingleTensorOptimizerRule, a_fused_one_takes_little_of_the_host) {
       training({.kernels = 400, .duration = 5 * kMicrosecond, .host = 100 * kMicrosecond}), "single_tensor_optimizer");
   ASSERT_EQ(findings.size(), 1);
   EXPECT_EQ(findings[0].title, "The optimizer updates one parameter at a time");
-  EXPECT_NEAR(likely_ms(findings[0]), 400 * 0.105 - (10 + 400 * (0.35 * 0.005 + 0.001)), 0.1);
+  EXPECT_NEAR(likely_ms(findings[0]), 400 * 0.105 - (10 + 400 * 0.35 * (0.005 + 0.001)), 0.1);
 }
 
 // Nothing is known of how its kernels fill the device, so that as little of them remains as of the host's time.
@@ -60,7 +60,7 @@ TEST(SingleTensorOptimizerRule, others_can_work_on_lists) {
   const std::vector<Finding> findings = findings_of(trace, "single_tensor_optimizer");
   ASSERT_EQ(findings.size(), 1);
   EXPECT_EQ(findings[0].fix.id, "fused_optimizer");
-  EXPECT_NEAR(likely_ms(findings[0]), 400 * 0.105 - (10 + 400 * (0.05 * 0.005 + 0.001)), 0.1);
+  EXPECT_NEAR(likely_ms(findings[0]), 400 * 0.105 - (10 + 400 * 0.05 * (0.005 + 0.001)), 0.1);
 }
 
 TEST(SingleTensorOptimizerRule, is_silent_about_fused_ones_and_few_kernels_of_those_without_a_fused_form) {
