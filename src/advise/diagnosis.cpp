@@ -216,7 +216,7 @@ void find_unobserved_step(const Trace& trace, const StepGraph& graph, Diagnosis&
     for (Nanoseconds* const time : {&measured->typical, &measured->fastest, &measured->slowest})
       *time += added_by_rare_steps(diagnosis);
   if (!measured || !is_same_step(*measured, diagnosis)) return estimate_unobserved_step(trace, graph, diagnosis);
-  diagnosis.observer = fitted_to(graph, observer_cost(trace), measured->typical);
+  diagnosis.observer = fitted_to(graph, observer_cost(trace), measured->typical, host_step_ahead(trace, *measured));
   diagnosis.unobserved_ns = measured->typical;
   diagnosis.unobserved_low_ns = measured->fastest;
   diagnosis.unobserved_high_ns = measured->slowest;

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "analysis/robust_statistics.h"
+
 namespace telltale {
 namespace {
 
@@ -12,6 +14,8 @@ constexpr std::size_t kWarmupSteps = 2;  // of a program
 constexpr std::size_t kEnough = 5;
 constexpr std::size_t kFewest = 3;
 constexpr double kFence = 1.5;  // of the distance of the quartiles, beyond them
+// A host that takes longer than this share of the step is not seen to be ahead: steps vary.
+constexpr double kMostAhead = 0.8;
 
 using Times = std::vector<Nanoseconds>;
 
@@ -62,6 +66,20 @@ std::optional<MeasuredStep> measured_step(const Trace& trace) {
   if (chosen == times.end()) chosen = std::ranges::max_element(times, {}, &Times::size);
   if (chosen->size() < kFewest) return std::nullopt;
   return measured_over(std::move(*chosen), static_cast<Unrecorded>(chosen - times.begin()));
+}
+
+std::optional<Nanoseconds> host_step_ahead(const Trace& trace, const MeasuredStep& step) {
+  const double most = kMostAhead * static_cast<double>(step.typical);
+  Times ahead;
+  for (const UnrecordedStretch& stretch : unrecorded_steps(trace)) {
+    const Times& took = stretch.by_host;
+    if (took.empty()) continue;
+    const auto end =
+        std::find_if(took.begin() + 1, took.end(), [&](Nanoseconds each) { return static_cast<double>(each) >= most; });
+    if (end - took.begin() > 2) ahead.insert(ahead.end(), took.begin() + 1, end - 1);
+  }
+  if (ahead.size() < kFewest) return std::nullopt;
+  return quantile(std::move(ahead), 1, 2);
 }
 
 }  // namespace telltale

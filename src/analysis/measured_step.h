@@ -28,4 +28,9 @@ struct MeasuredStep {
 // makes right, since single steps are then short or long as the queue has room or not.
 std::optional<MeasuredStep> measured_step(const Trace& trace);
 
+// What the host takes for a step by itself while nothing is recorded, where its device sets the pace: the median of the
+// steps in which it ran ahead, at the beginning of pauses, before the launch queue was full. Of each pause the first
+// step does not count, and the last of these, as the queue may have become full in it; fewer than three say nothing.
+std::optional<Nanoseconds> host_step_ahead(const Trace& trace, const MeasuredStep& step);
+
 }  // namespace telltale

@@ -57,5 +57,27 @@ TEST(MeasuredStep, is_of_steps_before_the_recording_then_of_pauses_then_of_those
   EXPECT_EQ(measured(R"({"when":"before","first":2,"took_ns":[10,10,10]})")->typical, 10);
 }
 
+std::optional<Nanoseconds> ahead(const std::string& stretches) {
+  Trace trace;
+  trace.metadata.emplace_back(kUnrecordedSteps, "[" + stretches + "]");
+  return host_step_ahead(trace, *measured_step(trace));
+}
+
+// Steps of 100. By the host's clock the first of each pause does not count, nor the last before the queue is full: 30,
+// 31 and 35 do.
+TEST(MeasuredStep, tells_what_the_host_takes_that_is_ahead_when_a_pause_begins) {
+  const std::string long_pause =
+      R"({"when":"paused","took_ns":[100,100,100,100,100,100],"by_host_ns":[60,30,35,45,100,40]})";
+  const std::string short_pause = R"({"when":"paused","took_ns":[100,100,100,100],"by_host_ns":[50,31,70,99]})";
+  EXPECT_EQ(ahead(long_pause + "," + short_pause), 31);
+  EXPECT_EQ(ahead(long_pause), std::nullopt) << "two steps";
+}
+
+TEST(MeasuredStep, tells_nothing_of_a_host_that_is_not_ahead) {
+  EXPECT_EQ(ahead(R"({"when":"paused","took_ns":[99,99,99,99,99,99],"by_host_ns":[99,90,91,92,93,94]})"), std::nullopt);
+  EXPECT_EQ(ahead(R"({"when":"paused","took_ns":[99,99,99,99,99,99]})"), std::nullopt);
+  EXPECT_EQ(ahead(R"({"when":"paused","took_ns":[99,99,99,99,99,99],"by_host_ns":[]})"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace telltale

@@ -4,6 +4,8 @@
 // Thread-safe; a few replays.
 #pragma once
 
+#include <optional>
+
 #include "base/time.h"
 #include "replay/edit.h"
 #include "replay/step_graph.h"
@@ -20,11 +22,13 @@ struct ObserverFit {
   double rest = 1;
 };
 
-// The multiple of the guess that agrees best with both: with the measured step, when it makes the replay without
-// observer take as long, and with the guess. Where the device sets the pace, steps say nothing of what the host lost to
-// recording, and the guess stands, without which the host would be too slow in all that is foretold; where the host
-// does, the measured step has nearly all the say.
-ObserverFit fitted_to(const StepGraph& graph, const ObserverCost& guess, Nanoseconds measured);
+// The multiple of the guess that agrees best with all that is known: with the measured step, when it makes the replay
+// without observer take as long; with what the host takes by itself for an unrecorded step, if that was seen; and with
+// the guess. Where the device sets the pace, steps say nothing of what the host lost to recording: there the host's own
+// time has the say or, where nobody saw it, the guess stands, without which the host would be too slow in all that is
+// foretold. Where the host sets the pace, the measured step has nearly all the say.
+ObserverFit fitted_to(const StepGraph& graph, const ObserverCost& guess, Nanoseconds measured,
+                      std::optional<Nanoseconds> host_ahead = std::nullopt);
 
 struct UnobservedRange {
   Nanoseconds low = 0, high = 0;

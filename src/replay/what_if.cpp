@@ -80,7 +80,8 @@ class Editor {
 ObserverFit observer_of(const Trace& trace, const StepGraph& graph) {
   const ObserverCost guess = observer_cost(trace);
   const auto measured = measured_step(trace);
-  return measured ? fitted_to(graph, guess, measured->typical) : ObserverFit{guess, 1};
+  if (!measured) return {guess, 1};
+  return fitted_to(graph, guess, measured->typical, host_step_ahead(trace, *measured));
 }
 
 // Without the observer, where that is left out.

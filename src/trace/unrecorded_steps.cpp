@@ -22,6 +22,7 @@ constexpr std::array<std::pair<std::string_view, Unrecorded>, kUnrecordedCount> 
 }};
 
 constexpr const char* kHostAlone = "host_alone";
+constexpr const char* kByHost = "by_host_ns";
 
 // Whatever a file says, sums of steps and times stay numbers: no step takes hours, and no trace is of the year 2100.
 constexpr Nanoseconds kLongestStep = 3'600'000'000'000;
@@ -41,16 +42,24 @@ std::optional<Nanoseconds> time_in(const json& value) {
   return time > 0 ? std::optional(time) : std::nullopt;
 }
 
-// What consecutive steps took, and the number of the first.
-std::optional<UnrecordedStretch> steps_in(const json& value) {
-  if (!value.is_object() || !value.value("took_ns", json()).is_array()) return std::nullopt;
-  UnrecordedStretch stretch{Unrecorded::kBefore, time_in(value.value("first", json())).value_or(0), {}};
-  for (const json& each : value["took_ns"]) {
+std::optional<std::vector<Nanoseconds>> times_in(const json& value) {
+  if (!value.is_array()) return std::nullopt;
+  std::vector<Nanoseconds> times;
+  for (const json& each : value) {
     const auto time = time_in(each);
     if (!time || *time > kLongestStep) return std::nullopt;
-    stretch.took.push_back(*time);
+    times.push_back(*time);
   }
-  return stretch;
+  return times;
+}
+
+// What consecutive steps took, and the number of the first.
+std::optional<UnrecordedStretch> steps_in(const json& value) {
+  if (!value.is_object()) return std::nullopt;
+  auto took = times_in(value.value("took_ns", json()));
+  if (!took) return std::nullopt;
+  const Nanoseconds first = time_in(value.value("first", json())).value_or(0);
+  return UnrecordedStretch{Unrecorded::kBefore, first, *std::move(took), false, {}};
 }
 
 std::optional<UnrecordedStretch> stretch_in(const json& value) {
@@ -62,6 +71,8 @@ std::optional<UnrecordedStretch> stretch_in(const json& value) {
   if (word == kWords.end()) return std::nullopt;
   stretch->when = word->second;
   stretch->is_of_host_alone = value.value(kHostAlone, json()) == true;
+  if (auto by_host = times_in(value.value(kByHost, json())); by_host && by_host->size() == stretch->took.size())
+    stretch->by_host = *std::move(by_host);
   return stretch;
 }
 
@@ -78,7 +89,9 @@ void add_timed(const Trace& trace, std::vector<UnrecordedStretch>& stretches) {
   const auto timed = steps_in(told);
   const auto began = timed ? time_in(told.value("began_ns", json())) : std::nullopt;
   if (!began || *began > kLastTime || trace.origin_epoch_ns == 0) return;
-  UnrecordedStretch before{Unrecorded::kBefore, timed->first, {}}, after{Unrecorded::kAfter, timed->first, {}};
+  UnrecordedStretch before, after;
+  before.first = after.first = timed->first;
+  after.when = Unrecorded::kAfter;
   Nanoseconds start = *began - trace.origin_epoch_ns;
   for (const Nanoseconds took : timed->took) {
     if (start + took <= 0)
@@ -120,7 +133,7 @@ std::vector<Nanoseconds> ends_of_device_work(const Trace& trace) {
 // A pause, and the steps in it.
 struct Pause {
   Interval span;
-  std::vector<Nanoseconds> took;
+  std::vector<Nanoseconds> took, by_host;
   bool is_of_host_alone = false;
 };
 
@@ -144,6 +157,7 @@ void add_waits(const Trace& trace, std::vector<Pause>& pauses) {
     else if (&pause == &pauses.back())
       wait = time_in(value_named(trace, kLastUnrecordedWait));
     pause.is_of_host_alone = !wait;
+    if (wait) pause.by_host = pause.took;
     share_wait(wait.value_or(0), pause.took);
   }
 }
@@ -168,7 +182,7 @@ std::vector<Pause> pauses_of(const Trace& trace) {
     if (is_new) {
       const auto last = next == trace.steps.begin() ? next : next - 1;
       const Nanoseconds end = last == next ? step.begin : last->start + last->duration;
-      found.push_back({{std::max(end, last_device_end(step.begin)), 0}, {}});
+      found.push_back({{std::max(end, last_device_end(step.begin)), 0}, {}, {}});
       is_new = false;
     }
     found.back().took.push_back(step.length());
@@ -237,6 +251,7 @@ void tell_of(const std::vector<Pause>& pauses, Trace& trace) {
   for (const Pause& pause : pauses) {
     told.push_back({{"when", "paused"}, {"took_ns", pause.took}});
     if (pause.is_of_host_alone) told.back()[kHostAlone] = true;
+    if (!pause.by_host.empty()) told.back()[kByHost] = pause.by_host;
   }
   std::erase_if(trace.metadata, [](const MetadataValue& value) { return value.first == kUnrecordedSteps; });
   trace.metadata.emplace_back(kUnrecordedSteps, told.dump());
@@ -249,7 +264,8 @@ std::vector<UnrecordedStretch> unrecorded_steps(const Trace& trace) {
   add_told(trace, stretches);
   add_timed(trace, stretches);
   for (Pause& pause : pauses_of(trace))
-    stretches.push_back({Unrecorded::kPaused, 0, std::move(pause.took), pause.is_of_host_alone});
+    stretches.push_back(
+        {Unrecorded::kPaused, 0, std::move(pause.took), pause.is_of_host_alone, std::move(pause.by_host)});
   return stretches;
 }
 

@@ -43,6 +43,8 @@ struct UnrecordedStretch {
   std::vector<Nanoseconds> took;
   // How long the device had still to do with them is not known, which may have been long.
   bool is_of_host_alone = false;
+  // Of a pause at whose end the device was behind: what each took by the host's clock. Else empty.
+  std::vector<Nanoseconds> by_host;
 
   bool operator==(const UnrecordedStretch&) const = default;
 };

@@ -142,8 +142,9 @@ TEST_F(PausedTest, lets_its_steps_share_what_the_device_still_had_to_do) {
   add_kernel();
   add("UnrecordedWait", 131, 134);
   trace_.events.parent.push_back(kNoEvent);
-  EXPECT_EQ(unrecorded_steps(trace_), (Stretches{{Unrecorded::kPaused, 0, {9, 11, 11}}}));
-  EXPECT_EQ(unrecorded_steps(without_pauses(trace_)), (Stretches{{Unrecorded::kPaused, 0, {9, 11, 11}}}));
+  const Stretches behind = {{Unrecorded::kPaused, 0, {9, 11, 11}, false, {8, 10, 10}}};
+  EXPECT_EQ(unrecorded_steps(trace_), behind);
+  EXPECT_EQ(unrecorded_steps(without_pauses(trace_)), behind);
 }
 
 // 28 by the host's clock and 12 more: single steps are not known.
@@ -151,7 +152,7 @@ TEST_F(PausedTest, has_steps_alike_where_the_host_was_far_ahead) {
   add_kernel();
   add("UnrecordedWait", 131, 143);
   trace_.events.parent.push_back(kNoEvent);
-  EXPECT_EQ(unrecorded_steps(trace_), (Stretches{{Unrecorded::kPaused, 0, {13, 13, 13}}}));
+  EXPECT_EQ(unrecorded_steps(trace_), (Stretches{{Unrecorded::kPaused, 0, {13, 13, 13}, false, {8, 10, 10}}}));
 }
 
 TEST_F(PausedTest, that_ends_the_recording_has_what_the_device_had_to_do_in_the_header) {
@@ -161,12 +162,12 @@ TEST_F(PausedTest, that_ends_the_recording_has_what_the_device_had_to_do_in_the_
   trace_.events.parent.insert(trace_.events.parent.end(), 2, kNoEvent);
   trace_.tracks[0].event_count += 2;
   trace_.duration = 240;
-  const UnrecordedStretch first = {Unrecorded::kPaused, 0, {9, 11, 11}};
-  EXPECT_EQ(unrecorded_steps(trace_), (Stretches{first, {Unrecorded::kPaused, 0, {5}, true}})) << "nobody waited";
+  const UnrecordedStretch first = {Unrecorded::kPaused, 0, {9, 11, 11}, false, {8, 10, 10}};
+  EXPECT_EQ(unrecorded_steps(trace_), (Stretches{first, {Unrecorded::kPaused, 0, {5}, true, {}}})) << "nobody waited";
   EXPECT_EQ(unrecorded_steps(without_pauses(trace_)), unrecorded_steps(trace_));
   for (const char* wait : {"40", R"("40")"}) {
     trace_.metadata = {{std::string(kLastUnrecordedWait), wait}};
-    EXPECT_EQ(unrecorded_steps(trace_), (Stretches{first, {Unrecorded::kPaused, 0, {45}}}));
+    EXPECT_EQ(unrecorded_steps(trace_), (Stretches{first, {Unrecorded::kPaused, 0, {45}, false, {5}}}));
   }
 }
 

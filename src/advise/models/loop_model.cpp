@@ -9,7 +9,7 @@
 #include "advise/models/host_cost.h"
 #include "advise/patterns/device_work.h"
 #include "advise/patterns/forward_stretch.h"
-#include "advise/patterns/host_time.h"
+#include "advise/patterns/time_between_nodes.h"
 
 namespace telltale {
 namespace {
@@ -49,8 +49,6 @@ float left_on_cpu(const HostCost& cost, const CallLoop& loop, EventId event) {
   const float growing = cost.growing_share(event);
   return growing * (loop.over == LoopOver::kParameters ? loop.calls_left : 1) + (1 - growing) * overhead;
 }
-
-constexpr std::string_view kEngineCall = "autograd::engine::evaluate_function";
 
 bool takes_a_part(std::string_view op) {
   return op == "aten::select" || op == "aten::slice" || op == "aten::narrow" || op == "aten::index" ||
@@ -121,12 +119,8 @@ class Shortening {
       const Nanoseconds own = end - trace.events.start[loop.first] - called;
       between[around].gone += static_cast<double>(own) * static_cast<double>(1 - left);
     }
-    add_time_shown(between);
-    for (EventId event = 0; event < trace.events.size(); ++event) {
-      const TimeBetween& time = between[event];
-      if (time.gone > 0 && time.shown > 0)
-        edit_.scale_event(trace, event, static_cast<float>(std::max(0.0, 1 - time.gone / time.shown)));
-    }
+    add_time_between_nodes(facts_, edit_, between);
+    shorten_by(facts_, between, edit_);
   }
 
   // What the backward pass does for no operator in particular, as far as the trace tells: sums of gradients, or all of
@@ -181,33 +175,6 @@ class Shortening {
     }
     return before > 0 ? static_cast<float>(after / before) : 1;
   }
-
-  // Of an event's own time, in nanoseconds.
-  struct TimeBetween {
-    double gone = 0;
-    double shown = 0;  // all that the replay has of it
-  };
-
-  void add_time_shown(std::vector<TimeBetween>& between) const {
-    visit_host_time(facts_, [&](const HostMoment& moment) {
-      const EventId event = moment.here.event;
-      if (event == kNoEvent) return;
-      const auto length = static_cast<double>(moment.here.when.length());
-      between[event].shown += length;
-      if (facts_.phases[event] != Phase::kBackward && is_between_nodes(moment))
-        between[event].gone += length * static_cast<double>(1 - left_of(moment.behind));
-    });
-  }
-
-  // Of two that autograd's thread runs one after the other, while another thread waits.
-  bool is_between_nodes(const HostMoment& moment) const {
-    const auto& [here, before, behind] = moment;
-    if (before == kNoEvent || behind == kNoEvent || !facts_.trace.name(behind).starts_with(kEngineCall)) return false;
-    const std::vector<TrackId>& track = facts_.trace.events.track;
-    return track[before] == track[behind] && track[here.event] != track[behind];
-  }
-
-  float left_of(EventId event) const { return edit_.scale.empty() ? 1 : edit_.scale[event]; }
 
   const Facts& facts_;
   const HostCost* cost_;       // null with a device
