@@ -1,9 +1,10 @@
 """Programs with planted faults, recorded by `telltale record` as they are: is the fault found, is its saving what
 mending it gains, and is the unobserved step the one that the process measured itself?
 
-Each program is measured first, with and without its fix, in a process that nothing records and that waits for the next
-one while this one is recorded. In the recorded process it notes when each of its steps was done; those that the file
-leaves out are its own measurement of the unobserved step. Programs for which there is no time are left out.
+In the recorded process a program notes when each of its steps was done; those that the file leaves out are its own
+measurement of the unobserved step. Then it runs plainly, with and without its fix in turns, each time in a process of
+its own, and the same steps of its life are compared: some programs become faster or slower as they go on, and processes
+of one program differ. Programs for which there is no time are left out.
 """
 
 import argparse
@@ -11,7 +12,6 @@ import json
 import math
 import os
 import re
-import select
 import statistics
 import subprocess
 import sys
@@ -34,9 +34,11 @@ from check import (
     within_percent,
     work_folder,
 )
+from plain_runs import FAULTS, PlainRuns
 
-FAULTS = Path(__file__).resolve().parent / "faults"
 CLOSE_POINTS = 10
+LEAST_TURNS, MOST_TURNS = 2, 3  # of plain runs; more than the least where their gains are not that close
+DRY_STEPS = 40
 CLOSE_STEP_PERCENT = 3
 FIRST_PLACES = 2
 LIMIT_S = 60
@@ -73,7 +75,7 @@ def recording_of(fault: Fault, *options: str) -> tuple[Path, list[float]] | None
     path = Path(os.environ.get("GPU_CHECK_RECORDINGS", work_folder())) / f"{fault.name}{''.join(options)}.tell"
     ends = path.with_suffix(".ends")
     if not path.exists():
-        words = ["--steps", "40"] if IS_DRY else []
+        words = ["--steps", str(DRY_STEPS)] if IS_DRY else []
         words = ["record", *options, "-o", str(path), "--", sys.executable, fault.script, *words]
         done = run([TELLTALE, *words], min(LIMIT_S, time_left_s()))
         told = [line for line in done.stdout.splitlines() if line.startswith("[")]
@@ -111,18 +113,19 @@ def advice_of(answer: dict) -> list[Advice]:
     return said
 
 
-def own_step_ms(path: Path, ends: list[float]) -> tuple[float, int]:
-    """What an unrecorded step took by the process's own clock, and of how many: of each stretch that the file leaves
-    out all but the first step, and none beyond Tukey's fences, as a diagnosis leaves them out."""
+def unrecorded_steps(path: Path, count: int) -> list[int]:
+    """Of so many steps those that the file leaves out, but for the first of each stretch and those that warm up."""
     import pyarrow
     import telltale
 
     recorded = set(pyarrow.table(telltale.load(path).steps)["step"].to_pylist())
-    took = [
-        ends[number] - ends[number - 1]
-        for number in range(3, len(ends))
-        if number not in recorded and number - 1 not in recorded
-    ]
+    return [number for number in range(3, count) if number not in recorded and number - 1 not in recorded]
+
+
+def usual_step_ms(ends: list[float], numbers: list[int]) -> tuple[float, int]:
+    """What these steps took by the process's own clock, and how many count: none beyond Tukey's fences, as a diagnosis
+    leaves them out."""
+    took = [ends[number] - ends[number - 1] for number in numbers if number < len(ends)]
     if len(took) < 2:
         return (took[0] if took else 0.0), len(took)
     low, _, high = statistics.quantiles(took, n=4, method="inclusive")
@@ -131,64 +134,73 @@ def own_step_ms(path: Path, ends: list[float]) -> tuple[float, int]:
     return statistics.mean(usual), len(usual)
 
 
-def measure() -> None:
-    """Programs whose names come by standard input, all in this process, which spares each of them the import of torch;
-    a line for each."""
-    import gc
-    import importlib
+@dataclass
+class Gain:
+    """What a fix gained: programs with and without it in turns, each in a process of its own, over the steps that were
+    not recorded in the recorded process."""
 
-    import torch
+    faulty: list[float]  # milliseconds of a step
+    fixed: list[float]
+    own: float | None  # the recorded process's own faulty step
 
-    sys.path.insert(0, str(FAULTS))
-    for line in sys.stdin:
-        torch.manual_seed(0)
-        program = importlib.import_module(line.strip()).PROGRAM
-        print(json.dumps({"name": line.strip(), "ms": program.measure(6 if IS_DRY else program.steps)}), flush=True)
-        del program
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+    def percents(self) -> list[float]:
+        """Of each turn, and of what all turns with the fix leave of the recorded process's own step."""
+        gains = [100 * (1 - fixed / faulty) for faulty, fixed in zip(self.faulty, self.fixed, strict=True)]
+        if self.own:
+            gains.append(100 * (1 - statistics.median(self.fixed) / self.own))
+        return gains
 
-
-class Measuring:
-    """The process that measures, made anew where one has ended or taken too long."""
-
-    def __init__(self) -> None:
-        self.process: subprocess.Popen | None = None
-
-    def steps_of(self, fault: Fault) -> dict[str, float] | None:
-        """Milliseconds by fix."""
-        if self.process is None:
-            words = [sys.executable, __file__, "measure"]
-            self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-        until, said = time.monotonic() + min(LIMIT_S, time_left_s()), b""
-        try:
-            self.process.stdin.write(f"{fault.name}\n".encode())
-            while not said.endswith(b"\n") or b'{"name"' not in said:
-                is_there, _, _ = select.select([self.process.stdout], [], [], max(0.0, until - time.monotonic()))
-                more = os.read(self.process.stdout.fileno(), 1 << 16) if is_there else b""
-                if not more:
-                    raise TimeoutError
-                said += more
-        except (OSError, TimeoutError):
-            print(said.decode(errors="replace"), f"({fault.name} was not measured)", flush=True)
-            self.end()
-            return None
-        return json.loads(said[said.index(b'{"name"') :].splitlines()[0])["ms"]
-
-    def end(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process.stdin.close()
-            self.process.stdout.close()
-            self.process = None
+    def spread(self) -> float:
+        return max(self.percents()) - min(self.percents())
 
 
-def check_fault(fault: Fault, measured: dict[str, float] | None) -> None:
-    if measured is None:
-        claim(f"{fault.name}: runs plainly", False, "it was not measured")
+def measured_gain(runs: PlainRuns, fault: Fault, fix: str, numbers: list[int], own: float | None) -> Gain | None:
+    """In more turns where processes differ, and only once where each has to import torch. None where one of the
+    programs does not run."""
+    gain = Gain([], [], own)
+    steps = DRY_STEPS if IS_DRY else None
+    while len(gain.fixed) < (MOST_TURNS if runs.may_fork else 1):
+        began = time.monotonic()
+        for each, means in ((None, gain.faulty), (fix, gain.fixed)):
+            ends = runs.ends_of(fault.name, each, steps)
+            mean, _ = usual_step_ms(ends, numbers) if ends else (0.0, 0)
+            if mean <= 0:
+                return None
+            means.append(mean)
+        is_steady = len(gain.fixed) >= LEAST_TURNS and gain.spread() <= CLOSE_POINTS
+        if is_steady or time_left_s() < LEAST_S + time.monotonic() - began:
+            break
+    return gain
+
+
+def check_saving(runs: PlainRuns, fault: Fault, said: list[Advice], numbers: list[int], own: float | None) -> None:
+    """Where processes of one program differ by more than what a promise may be off by, that may be off as far, but
+    never by more than the double."""
+    advice = next((each for each in said if fault.rules.get(each.rule) == each.fix), None)
+    if advice is None and IS_DRY:  # its runs are tried all the same
+        rule, fix = next(iter(fault.rules.items()))
+        advice = Advice(0, rule, fix, 0.0)
+    if advice is None:
+        claim(f"{fault.name}: saving", False, f"nothing proposes {' or '.join(fault.rules.values())}")
         return
+    gain = measured_gain(runs, fault, advice.fix, numbers, own)
+    if gain is None:
+        claim(f"{fault.name}: runs plainly", False, f"with or without {advice.fix}, it was not measured")
+        return
+    percents = gain.percents()
+    close = min(max(CLOSE_POINTS, gain.spread()), 2 * CLOSE_POINTS)
+    faulty, fixed = (", ".join(f"{each:.2f}" for each in times) for times in (gain.faulty, gain.fixed))
+    recorded = f"; {own:.2f} in the recorded process" if own else ""
+    claim(
+        f"{fault.name}: saving by {advice.fix}",
+        abs(advice.percent - statistics.median(percents)) <= close,
+        f"{advice.percent:.0f} % promised, {statistics.median(percents):.0f} % gained "
+        f"({min(percents):.0f} to {max(percents):.0f}: {faulty} to {fixed} ms{recorded})",
+        f"± {close:.0f} points",
+    )
+
+
+def check_fault(fault: Fault, runs: PlainRuns) -> None:
     made = recording_of(fault)
     if made is None:
         claim(f"{fault.name}: is recorded", False, "no file")
@@ -206,20 +218,8 @@ def check_fault(fault: Fault, measured: dict[str, float] | None) -> None:
         listed,
         f"{' or '.join(fault.rules)} among the first {FIRST_PLACES}",
     )
-    advice = next((each for each in said if fault.rules.get(each.rule) == each.fix), None)
-    if advice is not None:
-        gain = 100 * (1 - measured[advice.fix] / measured["faulty"])
-        claim(
-            f"{fault.name}: saving by {advice.fix}",
-            abs(advice.percent - gain) <= CLOSE_POINTS,
-            f"{advice.percent:.0f} % promised, {gain:.0f} % gained "
-            f"({measured['faulty']:.2f} to {measured[advice.fix]:.2f} ms)",
-            f"± {CLOSE_POINTS} points",
-        )
-    else:
-        claim(f"{fault.name}: saving", False, f"nothing proposes {' or '.join(fault.rules.values())}")
-    step = answer["step"]
-    own, count = own_step_ms(path, ends)
+    step, numbers = answer["step"], unrecorded_steps(path, len(ends))
+    own, count = usual_step_ms(ends, numbers)
     if count:
         within_percent(
             f"{fault.name}: unobserved step, to the process's own {count}",
@@ -238,6 +238,8 @@ def check_fault(fault: Fault, measured: dict[str, float] | None) -> None:
         f"{fault.name}: recorded step",
         f"{step['mean_ns'] / 1e6:.2f} ms, {step['slowdown_percent']:.0f} % slower; {step['unobserved_source']}",
     )
+    later_half = list(range(len(ends) // 2, len(ends)))
+    check_saving(runs, fault, said, numbers if count else later_half, own if count else None)
 
 
 def check_api(fault: Fault) -> None:
@@ -267,18 +269,15 @@ def check_api(fault: Fault) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["faults", "api", "measure"])
+    parser.add_argument("what", choices=["faults", "api"])
     parser.add_argument("--only", help="names of programs, with commas (all)")
     words = parser.parse_args()
-    if words.what == "measure":
-        measure()
-        return 0
     chosen = [fault for fault in ALL if not words.only or fault.name in words.only.split(",")]
     if words.what == "api":
         chosen = [fault for fault in chosen if fault.name in WITH_ALL_CALLS]
     if words.what == "faults" and IS_QUICK:
         chosen = chosen[:4]
-    measuring, longest = Measuring(), 0.0
+    runs, longest = PlainRuns(LIMIT_S), 0.0
     for fault in chosen:
         began = time.monotonic()
         if max(longest, LEAST_S) > time_left_s():
@@ -286,13 +285,13 @@ def main() -> int:
             continue
         try:
             if words.what == "faults":
-                check_fault(fault, measuring.steps_of(fault))
+                check_fault(fault, runs)
             else:
                 check_api(fault)
         except Exception as error:  # one program less, and a row that says so
             claim(f"{fault.name}: comes to its end", False, repr(error)[:160])
         longest = max(longest, time.monotonic() - began)
-    measuring.end()
+    runs.close()
     return 0
 
 

@@ -38,7 +38,7 @@ def make(fix):
     return step
 
 
-PROGRAM = loop.Program(make, ("loader_workers",), 60, in_turns=False)
+PROGRAM = loop.Program(make, ("loader_workers",), 60)
 
 if __name__ == "__main__":
     PROGRAM.run()
