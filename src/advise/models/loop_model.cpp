@@ -105,7 +105,9 @@ class Shortening {
   // which says what remains of nodes.
   void shorten_between_calls(std::span<const CallLoop> loops) {
     const Trace& trace = facts_.trace;
-    std::vector<TimeBetween> between(trace.events.size());
+    std::vector<TimeBetween> between = time_between_nodes(facts_, edit_);
+    for (EventId event = 0; event < between.size(); ++event)
+      if (facts_.phases[event] == Phase::kBackward) between[event].gone = 0;  // shortened as a whole
     for (const CallLoop& loop : loops) {
       const EventId around = trace.events.parent[loop.first];
       if (around == kNoEvent) continue;
@@ -119,7 +121,6 @@ class Shortening {
       const Nanoseconds own = end - trace.events.start[loop.first] - called;
       between[around].gone += static_cast<double>(own) * static_cast<double>(1 - left);
     }
-    add_time_between_nodes(facts_, edit_, between);
     shorten_by(facts_, between, edit_);
   }
 

@@ -17,16 +17,18 @@ bool is_between_nodes(const Trace& trace, const HostMoment& moment) {
 
 }  // namespace
 
-void add_time_between_nodes(const Facts& facts, const Edit& edit, std::vector<TimeBetween>& between) {
+std::vector<TimeBetween> time_between_nodes(const Facts& facts, const Edit& edit) {
+  std::vector<TimeBetween> between(facts.trace.events.size());
   visit_host_time(facts, [&](const HostMoment& moment) {
     const EventId event = moment.here.event;
     if (event == kNoEvent) return;
     const auto length = static_cast<double>(moment.here.when.length());
     between[event].shown += length;
-    if (facts.phases[event] == Phase::kBackward || !is_between_nodes(facts.trace, moment)) return;
+    if (!is_between_nodes(facts.trace, moment)) return;
     const float left = edit.scale.empty() ? 1 : edit.scale[moment.behind];
     between[event].gone += length * static_cast<double>(1 - left);
   });
+  return between;
 }
 
 void shorten_by(const Facts& facts, const std::vector<TimeBetween>& between, Edit& edit) {

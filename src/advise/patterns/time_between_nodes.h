@@ -21,8 +21,8 @@ struct TimeBetween {
   double shown = 0;  // all that the replay has of it
 };
 
-// By event: adds all that the replay shows, and what of it goes with nodes that the edit shortens.
-void add_time_between_nodes(const Facts& facts, const Edit& edit, std::vector<TimeBetween>& between);
+// By event: all that the replay shows, and what of it goes with nodes that the edit shortens.
+std::vector<TimeBetween> time_between_nodes(const Facts& facts, const Edit& edit);
 
 // Shortens events by what goes of them.
 void shorten_by(const Facts& facts, const std::vector<TimeBetween>& between, Edit& edit);
