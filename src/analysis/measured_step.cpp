@@ -46,6 +46,12 @@ std::array<Times, kUnrecordedCount> steps_by_when(const Trace& trace) {
   return times;
 }
 
+// By half a step when the pause ended: what its host took is not what its steps took.
+bool is_far_ahead(const UnrecordedStretch& stretch, const MeasuredStep& step) {
+  const auto sum = [](const Times& times) { return std::accumulate(times.begin(), times.end(), Nanoseconds{0}); };
+  return !stretch.by_host.empty() && sum(stretch.took) - sum(stretch.by_host) > step.typical / 2;
+}
+
 MeasuredStep measured_over(Times took, Unrecorded when) {
   std::ranges::sort(took);
   const double low = static_cast<double>(took[took.size() / 4]);
@@ -72,8 +78,8 @@ std::optional<Nanoseconds> host_step_ahead(const Trace& trace, const MeasuredSte
   const double most = kMostAhead * static_cast<double>(step.typical);
   Times ahead;
   for (const UnrecordedStretch& stretch : unrecorded_steps(trace)) {
+    if (!is_far_ahead(stretch, step)) continue;
     const Times& took = stretch.by_host;
-    if (took.empty()) continue;
     const auto end =
         std::find_if(took.begin() + 1, took.end(), [&](Nanoseconds each) { return static_cast<double>(each) >= most; });
     if (end - took.begin() > 2) ahead.insert(ahead.end(), took.begin() + 1, end - 1);

@@ -77,6 +77,9 @@ TEST(MeasuredStep, tells_nothing_of_a_host_that_is_not_ahead) {
   EXPECT_EQ(ahead(R"({"when":"paused","took_ns":[99,99,99,99,99,99],"by_host_ns":[99,90,91,92,93,94]})"), std::nullopt);
   EXPECT_EQ(ahead(R"({"when":"paused","took_ns":[99,99,99,99,99,99]})"), std::nullopt);
   EXPECT_EQ(ahead(R"({"when":"paused","took_ns":[99,99,99,99,99,99],"by_host_ns":[]})"), std::nullopt);
+  // Short steps and long ones, and the device does not fall behind.
+  EXPECT_EQ(ahead(R"({"when":"paused","took_ns":[99,30,31,32,33,300],"by_host_ns":[99,30,31,32,33,299]})"),
+            std::nullopt);
 }
 
 }  // namespace
