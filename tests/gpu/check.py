@@ -20,6 +20,7 @@ IS_QUICK = os.environ.get("GPU_CHECK_QUICK") == "1"
 DEVICE = "cpu" if IS_DRY else "cuda"
 TELLTALE = os.environ.get("TELLTALE", str(ROOT / "build" / "bin" / "telltale"))
 MIB = 1 << 20
+MOST_NAMED, MOST_LETTERS = 3, 60  # of what differs, in the table; the output has more of it, with its whole names
 
 
 def claim(what: str, is_true: bool, measured: str, limit: str = "") -> bool:
@@ -71,7 +72,7 @@ def within_percent(what: str, value: float, wanted: float, percent: float, unit:
 
 
 def same_counts(what: str, ours: dict, theirs: dict, fewest: int = 1) -> bool:
-    """Whether both have the same things as often. Says what differs."""
+    """Whether both have the same things as often. Says what differs, the first few of it below the row."""
     differing = {
         key: (ours.get(key, 0), theirs.get(key, 0))
         for key in {*ours, *theirs}
@@ -80,9 +81,22 @@ def same_counts(what: str, ours: dict, theirs: dict, fewest: int = 1) -> bool:
     for key, (our, their) in sorted(differing.items(), key=str)[:20]:
         print(f"  {our} and {their}: {key}")
     total = sum(ours.values())
-    return claim(
-        what, not differing and total >= fewest, f"{total} and {sum(theirs.values())}, {len(differing)} differ", "equal"
-    )
+    measured = f"{total} and {sum(theirs.values())}, {len(differing)} differ"
+    is_same = claim(what, not differing and total >= fewest, measured, "equal")
+    for key, (our, their) in sorted(differing.items(), key=str)[:MOST_NAMED]:
+        figure(f"{what}, differing", f"{our} and {their}: {short(key)}")
+    return is_same
+
+
+def short(key: object) -> str:
+    """What tells a row apart in a table that has no room for the names of kernels."""
+
+    def cut(text: str) -> str:
+        for common in ("void ", "at::native::", "(anonymous namespace)::", "at::"):
+            text = text.replace(common, "")
+        return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"
+
+    return ", ".join(cut(str(part)) or "none" for part in (key if isinstance(key, tuple) else (key,)))
 
 
 def _tell(row: dict) -> None:

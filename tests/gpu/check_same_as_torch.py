@@ -14,8 +14,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from check import IS_DRY, IS_QUICK, claim, figure, keep, same_counts, skip, synchronize, within_percent, work_folder
-from programs import PROGRAMS, Repetition, warmed_up
-from traces import Work, columns, counts, device_work, torch_device_work
+from programs import OPERATORS_OF_A_ROUND, PROGRAMS, ROUNDS_OF_A_THREAD, THREADS, Repetition, warmed_up
+from traces import Work, columns, counts, device_work, operators_with_one_kernel, torch_device_work
 
 import telltale
 import telltale.torch
@@ -24,6 +24,7 @@ import torch
 REPETITIONS = 10 if IS_QUICK or IS_DRY else 30
 COMPILE_LIMIT_S = 40
 MOST_RESIDUAL_NS = 5000
+MOST_NAMELESS = 0.01  # one was, of 18,000; of more, the comparison would say little
 
 
 def recorded(profiler, step: Repetition, options: dict):
@@ -79,6 +80,8 @@ def compare(program: str, rounds: list[list[Work]], theirs: list[Work]) -> None:
         same_counts(
             "graph: operators of the other kernels", *(counts(works, "kernel", "name", "operator") for works in eager)
         )
+    elif program == "threads":
+        compare_threads(ours, theirs)
     else:
         same_counts(
             f"{program}: kernels by operator",
@@ -105,6 +108,28 @@ def compare(program: str, rounds: list[list[Work]], theirs: list[Work]) -> None:
         within_percent(f"{program}: time of all kernels", mine / 1e6, typical_ns(theirs) / 1e6, 1, " ms")
         plain = [sum(work.duration_ns for work in works if work.kind == "kernel") / 1e6 for works in (*rounds, theirs)]
         figure(f"{program}: sums as recorded", " and ".join(f"{each:.4g}" for each in plain) + " ms")
+
+
+def compare_threads(ours: list[Work], theirs: list[Work]) -> None:
+    """What the program launches is known. torch.profiler gives a few of so many kernels no operator at all (traces.py
+    says why), and must name ours for all others."""
+    mine = counts(ours, "kernel", "operator", "stream")
+    own_streams = sorted({stream for _, stream in mine})[:THREADS]
+    launched = {(name, each): REPETITIONS * ROUNDS_OF_A_THREAD for name in OPERATORS_OF_A_ROUND for each in own_streams}
+    same_counts("threads: kernels by operator and stream, as launched", mine, launched, THREADS)
+
+    mine, torchs = (counts(works, "kernel", "name", "operator") for works in (ours, theirs))
+    total = sum(torchs.values())
+    nameless = sum(times for (_, operator), times in torchs.items() if not operator)
+    others = {key: times - mine[key] for key, times in torchs.items() if key[1] and times > mine[key]}
+    for (name, operator), times in others.items():
+        print(f"  {times} more have the operator {operator} by torch.profiler: {name}")
+    claim(
+        "threads: kernels that torch.profiler gives another operator",
+        not others and 0 < total >= nameless / MOST_NAMELESS,
+        f"{sum(others.values())} of {total}, {nameless} have none",
+        f"0, and ≤ {100 * MOST_NAMELESS:g} % with none",
+    )
 
 
 def starts_before_launch(trace: telltale.Trace) -> tuple[int, int]:
@@ -223,6 +248,11 @@ def main() -> int:
         if name == "training":
             check_exported(profile, rounds[name][-1], folder / "exported.json")
             check_clock(telltale.load(path))
+        if name == "threads":
+            operators, served = operators_with_one_kernel(telltale.load(path), OPERATORS_OF_A_ROUND)
+            wanted = REPETITIONS * THREADS * ROUNDS_OF_A_THREAD * len(OPERATORS_OF_A_ROUND)
+            is_each = operators == served == wanted
+            claim("threads: operators with one kernel each", is_each, f"{served} of {operators}", str(wanted))
         keep(path)
         early, launched = starts_before_launch(telltale.load(path))
         claim(f"{name}: work that begins before its launch", early == 0, f"{early} of {launched}", "0")

@@ -86,6 +86,8 @@ def streams() -> Repetition:
 
 
 THREADS = 4
+ROUNDS_OF_A_THREAD = 50
+OPERATORS_OF_A_ROUND = ("aten::mul_", "aten::add_", "aten::clamp_")  # each launches one kernel
 
 
 def threads() -> Repetition:
@@ -95,7 +97,7 @@ def threads() -> Repetition:
 
     def launch(number: int) -> None:
         with torch.cuda.stream(own_streams[number]):
-            for _ in range(50):
+            for _ in range(ROUNDS_OF_A_THREAD):
                 places[number].mul_(1.01).add_(0.5).clamp_(-4, 4)
 
     def step() -> None:

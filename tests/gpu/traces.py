@@ -98,7 +98,12 @@ class _Nest:
 
 def torch_device_work(path: Path | str) -> list[Work]:
     """As torch.profiler wrote it: a kernel's operator is the one with its "External id", which the profiler pushed when
-    that began, or else the innermost around the call with its correlation."""
+    that began, or with that of the call with its correlation, or else the innermost around that call.
+
+    One kernel in thousands has no id where many are recorded: as of torch 2.11, Kineto looks for the id of a kernel
+    when it comes to the kernel's record, and reads CUPTI's buffers in the order of their addresses, so that the id may
+    come later. Nor does the call's thread help then where threads have ended: CUPTI tells it by its pthread_t, which
+    the next thread gets again."""
     with open(path, "rb") as file:
         events = [event for event in json.load(file)["traceEvents"] if event.get("ph") == "X"]
     operators, annotations, named, calls = defaultdict(list), defaultdict(list), {}, {}
@@ -115,7 +120,7 @@ def torch_device_work(path: Path | str) -> list[Work]:
     annotations = {thread: _Nest(spans) for thread, spans in annotations.items()}
 
     kinds = {"kernel": "kernel", "gpu_memcpy": "memcpy", "gpu_memset": "memset"}
-    found = []
+    found, told_by = [], Counter()
     for event in events:
         kind, arguments = kinds.get(event.get("cat")), event.get("args", {})
         if kind is None:
@@ -123,8 +128,11 @@ def torch_device_work(path: Path | str) -> list[Work]:
         call = calls.get(arguments.get("correlation"))
         operator, marks = named.get(arguments.get("External id"), ""), []
         if call is not None:
+            of_call = named.get(call["args"].get("External id"), "")
             around = operators[call["tid"]].around(call["ts"]) if call["tid"] in operators else []
-            operator = operator or (around[0] if around else "")
+            if not operator:
+                told_by["its call" if of_call else "what is open on the thread" if around else "nothing"] += 1
+            operator = operator or of_call or (around[0] if around else "")
             marks = annotations[call["tid"]].around(call["ts"]) if call["tid"] in annotations else []
         found.append(
             Work(
@@ -140,11 +148,33 @@ def torch_device_work(path: Path | str) -> list[Work]:
                 call is not None and "GraphLaunch" in call["name"],
             )
         )
+    if told_by:
+        print(f"  without an operator's id in {Path(path).name}, but told by: {dict(told_by)}")
     return sorted(found, key=lambda work: work.start_ns)
 
 
 def counts(works: list[Work], kind: str, *fields: str) -> Counter:
     return Counter(tuple(getattr(work, field) for field in fields) for work in works if work.kind == kind)
+
+
+def operators_with_one_kernel(trace: telltale.Trace, names: tuple[str, ...]) -> tuple[int, int]:
+    """How many operators have these names, and how many of them are the innermost around the launch of one kernel, on
+    the one stream that their thread launches to."""
+    events = columns(trace.events())
+    operators = [row for row, name in enumerate(events["name"]) if events["kind"][row] == "operator" and name in names]
+    streams_of_operator, streams_of_thread = defaultdict(list), defaultdict(set)
+    for row, kind in enumerate(events["kind"]):
+        around = events["cause"][row]
+        if kind != "kernel" or around is None:
+            continue
+        streams_of_thread[events["track"][around]].add(events["track"][row])
+        while around is not None and events["kind"][around] != "operator":
+            around = events["parent"][around]
+        streams_of_operator[around].append(events["track"][row])
+    served = sum(
+        len(streams_of_operator[row]) == 1 and len(streams_of_thread[events["track"][row]]) == 1 for row in operators
+    )
+    return len(operators), served
 
 
 def launches_without_kernels(trace: telltale.Trace) -> tuple[int, int]:
