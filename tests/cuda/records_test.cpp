@@ -63,6 +63,19 @@ TEST_F(CudaRecords, records_of_other_launches_come_before_those_of_earlier_ones)
   }
 }
 
+// With a schedule, CUPTI is attached some steps before the file begins.
+TEST_F(CudaRecords, of_work_that_begins_in_a_file_are_in_it_though_it_was_launched_before) {
+  start();
+  run_op(-2);
+  const fake::Correlation queued = launch_op(-3);
+  start_session();
+  run_op(0);
+  fake::add(fake::kernel(queued, kernel_of(-1), fake::device_time(), fake::device_time() + 10));
+  run_op(1);
+  stop();
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(-1, 3));
+}
+
 TEST_F(CudaRecords, what_cupti_dropped_is_in_the_recording) {
   const int before = dropped_until_now();
   start_session();
