@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "torch"))
 from recorded import TELLTALE, Recorded  # noqa: E402
 
+from check import keep  # noqa: E402  isort: skip
+
 BEFORE = """
     import os, sys, time
     import torch
@@ -43,10 +45,19 @@ def written(*parts):
 
 @unittest.skipUnless(torch.cuda.is_available(), "no GPU")
 class Case(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+    maxDiff = 8000  # names of kernels are long
+
+    def run(self, result=None):
+        """In a folder of its own; recordings of what fails come home."""
+        result = result if result is not None else self.defaultTestResult()
+        failed = len(result.failures) + len(result.errors)
+        with tempfile.TemporaryDirectory() as folder:
+            self.folder = Path(folder)
+            super().run(result)
+            if len(result.failures) + len(result.errors) > failed:
+                for path in self.folder.glob("*.tell"):
+                    keep(path, f"{self.id().rpartition('.')[2]}_{path.name}")
+        return result
 
     def run_program(self, *parts, command=(), **variables):
         """What a program says on standard error; its standard output is printed where it fails."""
@@ -70,18 +81,79 @@ def kernels(recorded):
     return [span for span in recorded.spans if span["cat"] == "kernel"]
 
 
+def calls(recorded):
+    return [span for span in recorded.spans if span["cat"] in ("cuda_runtime", "cuda_driver")]
+
+
+def names(spans):
+    return Counter(span["name"] for span in spans)
+
+
+def correlations(spans):
+    return Counter(span["args"]["correlation"] for span in spans)
+
+
+def end(span):
+    return span["ts"] + span["dur"]
+
+
+def pauses(recorded):
+    """The unrecorded steps of each, and the start of the recorded step behind it; None behind the last step."""
+    steps = sorted(recorded.steps() + recorded.named("UnrecordedStep"), key=lambda step: step["ts"])
+    found, paused = [], []
+    for step in steps:
+        if step["name"] == "UnrecordedStep":
+            paused.append(step)
+        elif paused:
+            found.append((paused, step["ts"]))
+            paused = []
+    return found + ([(paused, None)] if paused else [])
+
+
 class Pauses(Case):
     """These compare times: nothing else may use the GPU meanwhile."""
 
     def test_steps_aside_in_pauses_and_waits_for_the_gpu_behind_them(self):
-        self.record(TRAIN, "for _ in range(400): step()")
+        """A pause is as long as the host needs to make up for what recording cost, at most 1,100 steps: of 400 short
+        ones, none may follow it. The GPU is behind the host, which has nothing to do."""
+        program = """
+            optimizer = torch.optim.SGD([torch.zeros(1, device="cuda", requires_grad=True)], lr=0.1)
+
+            def step():
+                torch.cuda._sleep(2_000_000)
+                optimizer.step()
+
+            def milliseconds(count):
+                begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                begin.record()
+                for _ in range(count): torch.cuda._sleep(2_000_000)
+                end.record()
+                end.synchronize()
+                return begin.elapsed_time(end) / count
+
+            milliseconds(100)
+            took = [milliseconds(100)]
+            for _ in range(1300): step()
+            torch.cuda.synchronize()
+            print(sum(took + [milliseconds(100)]) / 2)
+        """
+        step_us = 1000 * float(self.record(program))
         recorded = self.recorded()
-        left_out = recorded.named("UnrecordedStep")
-        self.assertGreaterEqual(len(left_out), 6)
-        self.assertTrue(recorded.named("UnrecordedWait"))
-        inside = [kernel for kernel in kernels(recorded) for step in left_out
-                  if step["ts"] < kernel["ts"] and kernel["ts"] + kernel["dur"] < step["ts"] + step["dur"]]
-        self.assertEqual(inside, [], "nothing of a pause is recorded")
+        waits = recorded.named("UnrecordedWait")
+        ended = [pause for pause in pauses(recorded) if pause[1] is not None]
+        self.assertTrue(ended, "no pause has more than 1100 steps")
+        for steps, next_step in ended:
+            self.assertGreaterEqual(len(steps), 6)
+            begin, last = steps[0]["ts"], end(steps[-1])
+            inside = [kernel for kernel in kernels(recorded) if begin <= kernel["ts"] < last]
+            self.assertEqual(inside, [], "nothing of a pause is recorded")
+            behind = [wait for wait in waits if last <= wait["ts"] < next_step]
+            self.assertEqual(len(behind), 1, f"{len(steps)} steps to {last}, and then {next_step}: {waits}")
+            self.assertGreater(behind[0]["dur"], step_us, "the host was ahead")
+            self.assertAlmostEqual((end(behind[0]) - begin) / (len(steps) * step_us), 1, delta=0.1)
+        self.assertEqual(len(waits), len(ended))
+        ends_in_pause = pauses(recorded)[-1][1] is None
+        self.assertEqual("unrecorded_wait_ns" in recorded.header, ends_in_pause)
 
     def test_knows_what_a_step_takes_that_the_gpu_alone_determines(self):
         """The host is ahead all the time: what it takes to launch a step is no measure of one."""
@@ -114,26 +186,35 @@ class TelltaleRecord(Case):
     def test_has_the_kernels_of_an_unmodified_program(self):
         self.record(TRAIN, "for _ in range(6): step()", options=("--no-pauses",))
         recorded = self.recorded()
-        counts = Counter(span["name"] for span in kernels(recorded))
-        self.assertTrue(counts)
+        counts = names(kernels(recorded))
         self.assertTrue(any(count % 6 == 0 for count in counts.values()), counts)
         for name in ("aten::relu", "aten::mm", "aten::addmm"):
             self.assertTrue(recorded.named(name), name)
-        calls = [span for span in recorded.spans if span["cat"] in ("cuda_runtime", "cuda_driver")]
-        known = {call["args"]["correlation"] for call in calls}
-        self.assertEqual([kernel for kernel in kernels(recorded) if kernel["args"]["correlation"] not in known], [])
+        self.assertEqual([kernel for kernel in kernels(recorded) if "correlation" not in kernel["args"]], [])
 
     def test_attaches_in_the_warm_up_and_lets_go_in_the_file(self):
+        """Both files have the kernels of two steps, and the first step may find the GPU still at work on the one
+        before it, which ends in the optimizer: what began to run in the file is in it, though not its launch."""
         steps = "for _ in range(14): step(); torch.cuda.synchronize()"
         self.record(TRAIN, steps, options=("--wait", "1", "--warmup", "2", "--active", "2", "--repeat", "2"))
-        counts = []
+        launched = []
         for name in ("run.tell", "run.1.tell"):
             recorded = self.recorded(name)
             self.assertEqual(recorded.named("CUPTI start"), [], "it was there before the file was")
             self.assertEqual(len(recorded.named("CUPTI stop")), 1)
-            counts.append(len(kernels(recorded)))
-        self.assertGreater(counts[0], 10)
-        self.assertEqual(counts[0], counts[1], "both cycles have two steps")
+            self.assertEqual(len(recorded.steps()), 2)
+            launches = [call for call in calls(recorded) if "LaunchKernel" in call["name"]]
+            own = [kernel for kernel in kernels(recorded) if "correlation" in kernel["args"]]
+            self.assertEqual(correlations(own), correlations(launches), names(own))
+            launched.append(names(own))
+            of_before = [kernel for kernel in kernels(recorded) if "correlation" not in kernel["args"]]
+            first = min(kernel["ts"] for kernel in own)
+            self.assertEqual([kernel for kernel in of_before if kernel["ts"] > first], [], names(own))
+            of_a_step = Counter({kernel: count // 2 for kernel, count in names(own).items()})
+            self.assertLessEqual(names(of_before), of_a_step)
+        self.assertGreater(launched[0].total(), 10)
+        self.assertEqual(launched[0], launched[1])
+        self.assertEqual({kernel: count for kernel, count in launched[0].items() if count % 2}, {}, "of two steps")
 
     def test_lets_children_use_cuda_that_are_forked_before_the_program_does(self):
         program = """
@@ -185,7 +266,8 @@ class BesideOthers(Case):
         self.assertEqual(len(theirs) % 3, 0)
         came_back = "the GPU is recorded no more" not in self.said
         of_batch = 1  # torch.randn, before the first step
-        self.assertEqual(len(ours), of_batch + len(theirs) * (2 if came_back else 1), self.said)
+        wanted = of_batch + len(theirs) * (2 if came_back else 1)
+        self.assertEqual(len(ours), wanted, f"{self.said}{names(theirs)}, and ours {names(ours)}")
 
 
 # Both record the same steps in one process, ours first: torch's stays.
