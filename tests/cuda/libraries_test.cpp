@@ -116,6 +116,29 @@ TEST_F(CudaLibraries, a_process_that_is_forked_while_another_thread_stops_does_n
   EXPECT_TRUE(wait_for(child).exited_with(0));
 }
 
+// A thread of the parent may be in what hands them out, and so hold its lock, when the process is forked.
+TEST_F(CudaLibraries, a_process_that_is_forked_gives_cupti_no_buffers) {
+  const pid_t child = fork();
+  if (child == 0) {
+    start_session();
+    start();
+    run_op(0);
+    const pid_t forked = fork();
+    if (forked == 0) {
+      alarm(20);
+      const std::size_t open = fake::open_buffers();
+      fake::begin_buffer();
+      run_op(1);
+      _exit(fake::open_buffers() == open ? 0 : 1);
+    }
+    const bool is_good = wait_for(forked).exited_with(0);
+    stop_cuda();
+    _exit(is_good && telltale_stop() == TELLTALE_STATUS_OK ? 0 : 1);
+  }
+  EXPECT_TRUE(wait_for(child).exited_with(0));
+  EXPECT_EQ(numbers_of_kernels(read_recording(path())), numbers(0, 1));
+}
+
 TEST_F(CudaLibraries, a_process_that_is_forked_while_another_thread_starts_for_the_first_time_does_not_hang) {
   const pid_t child = fork();
   if (child == 0) {

@@ -254,14 +254,17 @@ void CuptiAttachment::on_resource(CUpti_CallbackId id, const CUpti_ResourceData&
 }
 
 void CuptiAttachment::on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
-  *buffer = the_attachment.load()->buffers_.hand_out();
+  CuptiAttachment& attachment = *the_attachment.load();
+  *buffer = attachment.is_parents_.load(std::memory_order_relaxed) ? nullptr : attachment.buffers_.hand_out();
   *bytes = *buffer != nullptr ? ActivityBuffers::kBytes : 0;
   *most_records = 0;
 }
 
 void CuptiAttachment::on_buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
                                           std::size_t valid_bytes) {
-  if (buffer != nullptr) the_attachment.load()->buffers_.take_back({buffer, valid_bytes, context, stream});
+  CuptiAttachment& attachment = *the_attachment.load();
+  if (buffer == nullptr || attachment.is_parents_.load(std::memory_order_relaxed)) return;
+  attachment.buffers_.take_back({buffer, valid_bytes, context, stream});
 }
 
 // ---- Reading ----
