@@ -137,6 +137,22 @@ TEST_F(CudaAttaching, a_context_that_was_destroyed_while_nobody_was_attached_is_
   EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 2));
 }
 
+// The wait for another one may take long.
+TEST_F(CudaAttaching, a_context_that_is_destroyed_while_another_is_waited_for_is_not_touched_again) {
+  start_session();
+  start();
+  run_op(0);
+  launch_op(1, fake::context(2));
+  fake::on_synchronize([&](CUcontext context) {
+    EXPECT_EQ(context, fake::context(1));
+    fake::destroy_context(fake::context(2));
+  });
+  stop();
+  EXPECT_GT(fake::calls_of("cuCtxSynchronize"), 0);
+  EXPECT_EQ(fake::calls_of("cuCtxPushCurrent_v2"), fake::calls_of("cuCtxSynchronize"));
+  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 1));
+}
+
 TEST_F(CudaAttaching, a_kernel_that_never_ends_keeps_nobody_from_stopping) {
   start_session();
   start();

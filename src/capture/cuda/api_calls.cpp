@@ -1,5 +1,6 @@
 #include "capture/cuda/api_calls.h"
 
+#include <algorithm>
 #include <string>
 
 namespace telltale::capture {
@@ -47,6 +48,11 @@ void Contexts::remove(CUcontext context) {
     slot.compare_exchange_strong(expected, nullptr, std::memory_order_relaxed);
   }
   removals_.fetch_add(1, std::memory_order_release);
+}
+
+bool Contexts::has(CUcontext context) const {
+  return std::ranges::any_of(
+      slots_, [&](const std::atomic<CUcontext>& slot) { return slot.load(std::memory_order_acquire) == context; });
 }
 
 void Contexts::forget_all() {

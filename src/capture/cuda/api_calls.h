@@ -23,6 +23,7 @@ class Contexts {
   void remove(CUcontext context);
   // CUPTI is attached anew: nobody told of contexts that ended meanwhile, and the driver must not be asked for those.
   void forget_all();
+  bool has(CUcontext context) const;
   // How often some have gone: another may have got the address of one.
   std::uint32_t removals() const { return removals_.load(std::memory_order_acquire); }
   template <typename Act>

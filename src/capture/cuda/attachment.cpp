@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "capture/cuda/signals_blocked.h"
 
@@ -76,7 +75,7 @@ CuptiAttachment::CuptiAttachment(CudaDriver driver, Cupti cupti)
       waits_(cupti_, tracks_),
       calls_(cupti_, correlations_, launches_, contexts_, waits_),
       decoder_(driver_, cupti_, correlations_, launches_, graphs_, tracks_),
-      device_wait_(driver_) {
+      device_wait_(driver_, contexts_) {
   the_attachment.store(this);
 }
 
@@ -210,10 +209,7 @@ void CuptiAttachment::let_go(bool and_end_it) {
 }
 
 bool CuptiAttachment::wait_for_device() {
-  if (calls_.is_capturing()) return false;  // waiting would break the capture
-  std::vector<CUcontext> contexts;
-  contexts_.for_each([&](CUcontext context) { contexts.push_back(context); });
-  return device_wait_.ends(contexts);
+  return !calls_.is_capturing() && device_wait_.ends();  // waiting would break the capture
 }
 
 void CuptiAttachment::leave_to_parent() {

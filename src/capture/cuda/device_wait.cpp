@@ -5,8 +5,8 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <vector>
 
-#include "capture/cuda/api_calls.h"
 #include "capture/cuda/signals_blocked.h"
 
 namespace telltale::capture {
@@ -32,18 +32,21 @@ struct DeviceWait::Wait {
   }
 };
 
-bool DeviceWait::ends(const std::vector<CUcontext>& contexts) {
+bool DeviceWait::ends() {
   if (vain_ != nullptr && !vain_->ends_within(std::chrono::seconds(0))) return false;
   vain_ = nullptr;
+  std::vector<CUcontext> contexts;
+  contexts_.for_each([&](CUcontext context) { contexts.push_back(context); });
   if (contexts.empty()) return true;
   const auto wait = std::make_shared<Wait>();
   try {
     const SignalsBlocked blocked;
     // Left to itself where it takes too long.
-    std::thread([wait, contexts, driver = driver_] {
+    std::thread([wait, contexts, &driver = driver_, &known = contexts_] {
       ApiCalls::leave_this_thread_out();
       for (CUcontext context : contexts) {
-        if (driver.CtxPushCurrent(context) != CUDA_SUCCESS) continue;
+        // The wait for those before it may have taken long.
+        if (!known.has(context) || driver.CtxPushCurrent(context) != CUDA_SUCCESS) continue;
         driver.CtxSynchronize();
         CUcontext popped = nullptr;
         driver.CtxPopCurrent(&popped);

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
+#include "capture/cuda/api_calls.h"
 #include "capture/cuda/cupti_library.h"
 
 namespace telltale::capture {
@@ -12,16 +12,18 @@ namespace telltale::capture {
 // For one thread at a time.
 class DeviceWait {
  public:
-  explicit DeviceWait(const CudaDriver& driver) : driver_(driver) {}
+  // Both must live as long as the process.
+  DeviceWait(const CudaDriver& driver, const Contexts& contexts) : driver_(driver), contexts_(contexts) {}
 
-  // Whether all work in these contexts has ended, within five seconds. Where one wait was in vain, and still is, nobody
+  // Whether all work in the contexts has ended, within five seconds. Where one wait was in vain, and still is, nobody
   // waits again.
-  bool ends(const std::vector<CUcontext>& contexts);
+  bool ends();
 
  private:
   struct Wait;
 
   const CudaDriver& driver_;
+  const Contexts& contexts_;
   std::shared_ptr<Wait> vain_;
 };
 
