@@ -153,6 +153,26 @@ TEST_F(CudaAttaching, a_context_that_is_destroyed_while_another_is_waited_for_is
   EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 1));
 }
 
+TEST_F(CudaAttaching, a_start_that_fails_leaves_no_calls_recorded_while_graphs_are_watched) {
+  const auto capture = [] {
+    fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, fake::context(1));
+    fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, fake::context(1));
+  };
+  start_session();
+  ASSERT_EQ(watch_cuda_graphs(cuda_options()).status, TELLTALE_STATUS_OK);
+  const int callbacks_of_graphs = fake::calls_of("cuptiEnableCallback");
+  capture();
+  stop_cuda();
+  fake::fail("cuptiEnableCallback", CUPTI_ERROR_UNKNOWN, 2 * callbacks_of_graphs + 1, 2 * callbacks_of_graphs + 1);
+  const Outcome outcome = start_cuda(cuda_options());
+  EXPECT_NE(outcome.error.find("CUDA's calls"), std::string::npos) << outcome.error;
+  ASSERT_EQ(watch_cuda_graphs(cuda_options()).status, TELLTALE_STATUS_OK);
+  capture();
+  stop_cuda();
+  const Trace trace = stop_and_read();
+  EXPECT_EQ(count_of(trace, "cuStreamBeginCapture") + count_of(trace, "cuStreamEndCapture"), 0u);
+}
+
 TEST_F(CudaAttaching, a_kernel_that_never_ends_keeps_nobody_from_stopping) {
   start_session();
   start();

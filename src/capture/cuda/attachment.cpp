@@ -166,8 +166,8 @@ Outcome CuptiAttachment::failed(const char* what, CUptiResult result) {
 
 Detached CuptiAttachment::detach() {
   if (!is_subscribed_) return Detached::kGone;  // what others do with CUPTI is not ours to end
+  calls_.end();
   if (is_recording_) {
-    calls_.end();
     wait_for_device();
     stop_reader();
     cupti_.ActivityFlushAll(0);
