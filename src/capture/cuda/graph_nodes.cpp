@@ -20,7 +20,8 @@ void GraphNodes::created(std::uint32_t graph, std::uint64_t node, bool tells_now
   have_been_used_.store(true, std::memory_order_relaxed);
   // Outside the lock: it looks into Python.
   std::uint32_t stack = 0, kept = 0;
-  if (stacks_ != nullptr && stacks_(1, &stack, &kept) == 0) stack = 0;
+  const telltale_stack_source stacks = stacks_.load(std::memory_order_relaxed);
+  if (stacks != nullptr && stacks(1, &stack, &kept) == 0) stack = 0;
   const std::lock_guard held(mutex_);
   Node* const noted = note(node, {.graph = graph, .stack = stack});
   if (noted != nullptr && tells_now) tell(node, *noted);

@@ -14,7 +14,7 @@ namespace telltale::capture {
 
 class GraphNodes {
  public:
-  void set_stacks(telltale_stack_source stacks) { stacks_ = stacks; }
+  void set_stacks(telltale_stack_source stacks) { stacks_.store(stacks, std::memory_order_relaxed); }
 
   // Nodes that were told of in a recording before must be told again.
   void begin_recording();
@@ -60,7 +60,7 @@ class GraphNodes {
   std::atomic<std::uint64_t> left_out_ = 0;
   std::atomic<bool> have_been_used_ = false;
   std::uint32_t recording_ = 1;
-  telltale_stack_source stacks_ = nullptr;
+  std::atomic<telltale_stack_source> stacks_ = nullptr;
 };
 
 }  // namespace telltale::capture
