@@ -21,7 +21,7 @@ from check import IS_DRY, IS_QUICK, claim, figure, synchronize, time_left_s  # i
 
 ROUNDS = 1 if IS_DRY or IS_QUICK else 2
 TURNS, STEPS = (2, 5) if IS_DRY else (15, 10)  # in each of the five stretches; of a block, of which a turn has four
-SETTLING = 3  # turns that do not count
+FEWEST_TURNS, SETTLING = 4, 3  # the latter do not count
 OURS = 3  # recordings
 LIMIT_PERCENT = 3
 DRAWS = 1000
@@ -35,6 +35,8 @@ def serve() -> None:
     import telltale.torch
     import torch
 
+    if IS_DRY:
+        torch.set_num_threads(1)  # both processes are on this processor
     step = small_training()
     activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
 
@@ -107,7 +109,7 @@ def one_round() -> tuple[list[float], dict[str, Ratios]]:
         program.answer()
     steps_ms: list[float] = []
 
-    def stretch(turns: int = TURNS) -> Ratios:
+    def stretch(turns: int) -> Ratios:
         ratios = []
         for _ in range(turns):
             took = {plain: 0.0, recorded: 0.0}
@@ -125,14 +127,18 @@ def one_round() -> tuple[list[float], dict[str, Ratios]]:
                 program.ask(what)
                 program.answer()
 
+    began = time.monotonic()
     stretch(SETTLING)
-    ratios = {"first": stretch(), "second": stretch()}
+    turn_s = (time.monotonic() - began) / SETTLING
+    # Five stretches, and what settles and is recorded between them.
+    turns = int(min(TURNS, max(FEWEST_TURNS, time_left_s() / turn_s / 7)))
+    ratios = {"first": stretch(turns), "second": stretch(turns)}
     record("ours", OURS)
     stretch(SETTLING)
-    ratios["after ours"] = stretch() + stretch()
+    ratios["after ours"] = stretch(2 * turns)
     record("torch's", 1)
     stretch(SETTLING)
-    ratios["after torch.profiler's"] = stretch()
+    ratios["after torch.profiler's"] = stretch(turns)
     for program in both:
         program.end()
     return steps_ms, ratios
