@@ -120,13 +120,13 @@ class Pauses(Case):
             optimizer = torch.optim.SGD([torch.zeros(1, device="cuda", requires_grad=True)], lr=0.1)
 
             def step():
-                torch.cuda._sleep(2_000_000)
+                torch.cuda._sleep(4_000_000)
                 optimizer.step()
 
             def milliseconds(count):
                 begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
                 begin.record()
-                for _ in range(count): torch.cuda._sleep(2_000_000)
+                for _ in range(count): torch.cuda._sleep(4_000_000)
                 end.record()
                 end.synchronize()
                 return begin.elapsed_time(end) / count
