@@ -333,6 +333,75 @@ TEST_F(CudaAttaching, threads_launch_while_it_comes_and_goes) {
     for (int number = first; number < last; ++number) EXPECT_TRUE(found.contains(number)) << number;
 }
 
+// Also for a race detector to look at.
+TEST_F(CudaAttaching, kernels_keep_to_their_launches_whatever_other_threads_do_while_it_comes_and_goes) {
+  constexpr int kThreads = 3, kTimes = 60;
+  telltale_cuda_options options = cuda_options();
+  options.stacks = [](int, std::uint32_t* stack, std::uint32_t*) {
+    *stack = telltale_intern("train.py(12): forward");
+    return 1;
+  };
+  std::atomic<bool> ends = false;
+  std::atomic<int> next = 0;
+  const auto work = [&](int thread) {
+    CUcontext const own = fake::context(1 + thread);
+    CUstream stream = fake::stream(7 + thread);
+    struct {
+      CUevent event;
+      CUstream stream;
+    } parameters = {fake::event(1 + thread), stream};
+    for (int turn = 0; !ends; ++turn) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      const int number = next++;
+      const fake::Correlation launched = launch_op(number, own);
+      fake::add(fake::kernel(launched, kernel_of(number), fake::device_time(), fake::device_time() + 10),
+                fake::attachment_of_last_call());
+      fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuEventRecord, own, {.parameters = &parameters});
+      fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, own, {.parameters = &parameters});
+      if (turn % 20 == 0) {
+        fake::call_destroy_context(own);
+        fake::create_context(own);
+      }
+      if (turn % 50 != 0) continue;
+      const int first = 1 + 2 * (kThreads * turn + thread);
+      fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, own, {.parameters = &stream});
+      fake::create_node(fake::graph(first), fake::node(first));
+      fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, own, {.parameters = &stream});
+      fake::clone_node(fake::graph(first + 1), fake::node(first + 1), fake::node(first));
+      fake::destroy_node(fake::graph(first), fake::node(first));
+    }
+  };
+  start_session();
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) threads.emplace_back(work, thread);
+  threads.emplace_back([&] {
+    while (!ends) {
+      fake::complete_buffers();
+      watch_cuda_graphs(options);
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  });
+  for (int time = 0; time < kTimes; ++time) {
+    start_cuda(options);
+    for (const int first = next; next < first + 10;) std::this_thread::yield();
+    stop_cuda();
+  }
+  ends = true;
+  for (std::thread& thread : threads) thread.join();
+  stop_cuda();
+  const Trace trace = stop_and_read();
+  std::size_t kernels = 0, wrong = 0;
+  for (EventId event = 0; event < trace.events.size(); ++event) {
+    if (trace.events.kind[event] != Kind::kKernel) continue;
+    ++kernels;
+    // Of a launch that began before it came, nothing is known.
+    const EventId launch = trace.launch_of(event);
+    if (launch != kNoEvent && trace.name(event) != std::string_view(kernel_of(number_around(trace, launch)))) ++wrong;
+  }
+  EXPECT_GT(kernels, 0u);
+  EXPECT_EQ(wrong, 0u);
+}
+
 TEST_F(CudaAttaching, another_profiler_is_left_alone_and_the_recording_goes_on) {
   fake::subscribe_another();
   start_session();

@@ -116,7 +116,7 @@ void ApiCalls::disable_all(CUpti_SubscriberHandle subscriber) {
 
 void ApiCalls::end() {
   const std::uint32_t generation = generation_.load(std::memory_order_relaxed);
-  if (generation % 2 == 1) generation_.store(generation + 1, std::memory_order_relaxed);
+  if (generation % 2 == 1) generation_.store(generation + 1, std::memory_order_release);
 }
 
 void ApiCalls::leave_this_thread_out() { calls_of_thread.is_left_out = true; }
@@ -193,6 +193,8 @@ void ApiCalls::on_end(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CU
   const std::uint64_t start = *call.correlationData;
   if (start == 0) return;
   const std::uint64_t correlation = correlations_.unwrapped(call.correlationId);
+  // If CUPTI went and came back while this thread did not run, that is the number of another call.
+  if (generation_.load(std::memory_order_relaxed) != generation) return;
   launches_.note(correlation, start);
   telltale_scope_end_words(site_of(domain, id, call.functionName), start, &correlation);
   if (role >= CallRole::kRecordEvent && !is_capturing()) [[unlikely]]

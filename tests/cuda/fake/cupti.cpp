@@ -37,6 +37,7 @@ struct State {
   std::size_t dropped = 0;
   std::uint32_t version = 130001;
   Correlation next = 1;
+  int attachment = 1;
   std::int64_t ahead_ns = 0;
   double drift_ppm = 0;
 };
@@ -47,6 +48,7 @@ State& state() {
 }
 
 thread_local Correlation current = 0;  // of the call that this thread is in
+thread_local Attachment of_last_call;
 
 const std::map<std::uint32_t, const char*> kRuntimeNames = {
     {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, "cudaLaunchKernel_v7000"},
@@ -82,6 +84,8 @@ void call_back(CUpti_CallbackDomain domain, std::uint32_t id, const void* data) 
   void* user = nullptr;
   {
     const std::lock_guard held(state().mutex);
+    // CUPTI has gone and come back in the middle of the call, whose number is not one of its own.
+    if (domain != CUPTI_CB_DOMAIN_RESOURCE && of_last_call.number != state().attachment) return;
     if (state().enabled.contains({domain, id}) || state().domains.contains(domain)) callback = state().callback;
     user = state().user;
   }
@@ -94,6 +98,7 @@ Correlation call(CUpti_CallbackDomain domain, std::uint32_t id, CUcontext contex
     const std::lock_guard held(state().mutex);
     if (state().next == 0) ++state().next;  // means none
     current = state().next++;
+    of_last_call = {state().attachment};
   }
   const Correlation correlation = current;
   std::uint64_t kept = 0;
@@ -134,6 +139,7 @@ void clear(State& all) {
   all.request = nullptr;
   all.complete = nullptr;
   all.next = 1;
+  ++all.attachment;
 }
 
 }  // namespace
@@ -252,16 +258,20 @@ CUpti_ActivityKernel9 kernel(Correlation correlation, const char* name, std::uin
   return record;
 }
 
-void add_record(const void* record, std::size_t bytes) {
+Attachment attachment_of_last_call() { return of_last_call; }
+
+void add_record(const void* record, std::size_t bytes, Attachment of_call) {
   const std::uint64_t stored = stored_bytes(bytes);
   const auto append = [&](Buffer& buffer) {
     std::memcpy(buffer.data + buffer.used, &stored, sizeof stored);
     std::memcpy(buffer.data + buffer.used + sizeof stored, record, bytes);
     buffer.used += stored;
   };
+  const auto is_of_before = [&] { return of_call.number != 0 && of_call.number != state().attachment; };
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   {
     const std::lock_guard held(state().mutex);
+    if (is_of_before()) return;
     std::vector<Buffer>& buffers = state().buffers;
     request = state().request;
     if (!state().kinds.contains(static_cast<const CUpti_Activity*>(record)->kind) || request == nullptr) return;
@@ -277,7 +287,7 @@ void add_record(const void* record, std::size_t bytes) {
     ++state().dropped;
     return;
   }
-  append(made);
+  if (!is_of_before()) append(made);
   state().buffers.push_back(made);
 }
 

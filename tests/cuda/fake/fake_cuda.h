@@ -76,10 +76,15 @@ std::uint64_t device_time();
 CUpti_ActivityKernel9 kernel(Correlation correlation, const char* name, std::uint64_t start, std::uint64_t end);
 
 // Puts a record into a buffer, unless its kind is not enabled; where there is no buffer, it is dropped and counted.
-void add_record(const void* record, std::size_t bytes);
+// One of a call from before CUPTI came is not put there, where `of_call` tells.
+struct Attachment {
+  int number = 0;
+};
+Attachment attachment_of_last_call();  // of this thread
+void add_record(const void* record, std::size_t bytes, Attachment of_call);
 template <typename Record>
-void add(const Record& record) {
-  add_record(&record, sizeof record);
+void add(const Record& record, Attachment of_call = {}) {
+  add_record(&record, sizeof record, of_call);
 }
 void drop_records(std::size_t count);
 
