@@ -214,6 +214,7 @@ TEST_F(CudaAttaching, graphs_are_seen_while_it_stays_for_a_kernel_that_does_not_
     *stack = telltale_intern("train.py(12): forward");
     return 1;
   };
+  options.calls = TELLTALE_CUDA_CALLS_ALL;
   fake::set_domains_take_all_along(true);
   start_session();
   start(options);
@@ -238,67 +239,6 @@ TEST_F(CudaAttaching, graphs_are_seen_while_it_stays_for_a_kernel_that_does_not_
   const auto replayed = events_named(trace, "replayed");
   ASSERT_EQ(replayed.size(), 1u);
   EXPECT_NE(trace.graph_origins.find(replayed[0]), nullptr);
-}
-
-TEST_F(CudaAttaching, nothing_is_waited_for_while_a_stream_is_captured) {
-  start_session();
-  start();
-  run_op(0);
-  // One that fails captures nothing.
-  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, fake::context(1),
-                    {.result = CUDA_ERROR_INVALID_VALUE});
-  stop();
-  const int waits = fake::calls_of("cuCtxSynchronize");
-  EXPECT_GT(waits, 0);
-  start();
-  run_op(1);
-  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, fake::context(1));
-  const int finalized = fake::calls_of("cuptiFinalize");
-  stop_cuda();
-  start();
-  run_op(2);
-  stop_cuda();  // the capture goes on
-  EXPECT_EQ(fake::calls_of("cuCtxSynchronize"), waits);
-  EXPECT_EQ(fake::calls_of("cuptiFinalize"), finalized);
-  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
-                    fake::context(1));  // also seen while nothing is recorded
-  stop_cuda();
-  EXPECT_GT(fake::calls_of("cuCtxSynchronize"), waits);
-  EXPECT_EQ(fake::calls_of("cuptiFinalize"), finalized + 1);
-  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 3));
-}
-
-TEST_F(CudaAttaching, nothing_is_waited_for_while_a_capture_goes_on_that_began_before_the_recording) {
-  ASSERT_EQ(watch_cuda_graphs(cuda_options()).status, TELLTALE_STATUS_OK);
-  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, fake::context(1));
-  start_session();
-  start();
-  run_op(0);
-  stop_cuda();
-  EXPECT_EQ(fake::calls_of("cuCtxSynchronize"), 0);
-  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, fake::context(1));
-  stop_cuda();
-  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 1);
-  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 1));
-}
-
-TEST_F(CudaAttaching, a_capture_ends_with_its_stream) {
-  CUstream captured = fake::stream(7), other = fake::stream(8);
-  start_session();
-  start();
-  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, fake::context(1), {.parameters = &captured});
-  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, fake::context(1), {.parameters = &other});
-  run_op(0);
-  stop_cuda();
-  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 0) << "the capture goes on";
-  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, fake::context(1),
-                    {.parameters = &captured, .result = CUDA_ERROR_INVALID_VALUE});
-  stop_cuda();
-  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 0) << "it was not destroyed";
-  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, fake::context(1), {.parameters = &captured});
-  stop_cuda();
-  EXPECT_EQ(fake::calls_of("cuptiFinalize"), 1);
-  EXPECT_EQ(numbers_of_kernels(stop_and_read()), numbers(0, 1));
 }
 
 TEST_F(CudaAttaching, threads_launch_while_it_comes_and_goes) {
@@ -416,104 +356,6 @@ TEST_F(CudaAttaching, another_profiler_is_left_alone_and_the_recording_goes_on) 
 }
 
 // ---- Which calls ----
-
-std::vector<std::string> calls_seen(const Trace& trace) {
-  std::vector<std::string> names;
-  for (EventId event = 0; event < trace.events.size(); ++event)
-    if (trace.events.kind[event] == Kind::kRuntime || trace.events.kind[event] == Kind::kDriver)
-      names.emplace_back(trace.name(event));
-  return names;
-}
-
-class CudaCalls : public CudaTest {
- protected:
-  std::vector<std::string> seen_with(telltale_cuda_calls calls) {
-    start_session();
-    telltale_cuda_options options = cuda_options();
-    options.calls = calls;
-    start(options);
-    fake::launch(fake::context(1));
-    fake::call_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, fake::context(1),
-                       {.inside = [] { fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, fake::context(1)); }});
-    fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, fake::context(1));
-    fake::call_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020, fake::context(1));
-    stop();
-    return calls_seen(stop_and_read());
-  }
-};
-using Names = std::vector<std::string>;
-
-TEST_F(CudaCalls, that_matter_are_recorded_once_and_launches_by_the_driver) {
-  EXPECT_EQ(seen_with(TELLTALE_CUDA_CALLS_CHOSEN), (Names{"cuLaunchKernel", "cudaMalloc", "cuMemAlloc"}));
-}
-
-TEST_F(CudaCalls, are_recorded_by_the_names_that_the_program_called) {
-  EXPECT_EQ(seen_with(TELLTALE_CUDA_CALLS_AS_CALLED), (Names{"cudaLaunchKernel", "cudaMalloc", "cuMemAlloc"}));
-}
-
-TEST_F(CudaCalls, are_all_recorded_when_asked_for) {
-  EXPECT_EQ(seen_with(TELLTALE_CUDA_CALLS_ALL),
-            (Names{"cudaLaunchKernel", "cudaMalloc", "cuMemAlloc", "cudaGetDevice"}));
-}
-
-TEST_F(CudaCalls, that_wait_for_events_tell_them_apart_however_many_there_are) {
-  struct EventAlone {
-    CUevent event;
-    CUstream stream;
-  };
-  const auto call = [](CUpti_driver_api_trace_cbid id, int event) {
-    const EventAlone parameters = {fake::event(event), fake::stream(7)};
-    fake::call_driver(id, fake::context(1), {.parameters = &parameters});
-  };
-  constexpr int kEvents = 1 << 16;
-  start_session();
-  start();
-  for (int event = 1; event <= kEvents + 1; ++event) call(CUPTI_DRIVER_TRACE_CBID_cuEventRecord, event);
-  call(CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, kEvents + 1);
-  stop();
-  start();
-  for (int event = 1; event <= kEvents + 1; ++event) {
-    call(CUPTI_DRIVER_TRACE_CBID_cuEventRecord, event);
-    if (event == 1) call(CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, event);
-  }
-  call(CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, kEvents + 1);
-  stop();
-  const Trace trace = stop_and_read();
-  std::set<std::int64_t> numbers;
-  for (const EventId wait : events_named(trace, "Event Sync")) numbers.insert(trace.syncs.find(wait)->wait_on_event);
-  EXPECT_EQ(numbers.size(), 3u);
-}
-
-TEST_F(CudaCalls, that_wait_say_for_whom) {
-  struct Both {
-    void *first, *second;
-  };
-  const auto call = [](CUpti_driver_api_trace_cbid id, void* first, void* second) {
-    const Both parameters = {first, second};
-    fake::call_driver(id, fake::context(1), {.parameters = &parameters});
-  };
-  start_session();
-  start();
-  call(CUPTI_DRIVER_TRACE_CBID_cuEventRecord, fake::event(5), fake::stream(7));
-  call(CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent, fake::stream(9), fake::event(5));
-  call(CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, fake::event(5), nullptr);
-  call(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, fake::stream(9), nullptr);
-  fake::call_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, fake::context(1));
-  stop();
-  const Trace trace = stop_and_read();
-  struct Expected {
-    const char* name;
-    std::int64_t track, waited_for;
-  };
-  for (const Expected& wait :
-       {Expected{"Stream Wait Event", 9, 7}, {"Event Sync", -1, 7}, {"Stream Sync", 9, 9}, {"Context Sync", -1, -1}}) {
-    const auto found = events_named(trace, wait.name);
-    ASSERT_EQ(found.size(), 1u) << wait.name;
-    EXPECT_EQ(trace.tracks[trace.events.track[found[0]]].native_id, wait.track) << wait.name;
-    const SyncInfo* info = trace.syncs.find(found[0]);
-    EXPECT_EQ(info != nullptr ? info->wait_on_stream : -1, wait.waited_for) << wait.name;
-  }
-}
 
 }  // namespace
 }  // namespace telltale::capture

@@ -79,6 +79,7 @@ void ApiCalls::look_up_roles(CUpti_CallbackDomain domain, CallRole (*role_of)(st
 
 CUptiResult ApiCalls::enable(CUpti_SubscriberHandle subscriber, telltale_cuda_calls calls) {
   look_up_roles();
+  has_whole_domains_ = calls == TELLTALE_CUDA_CALLS_ALL;
   generation_.store((generation_.load(std::memory_order_relaxed) + 1) | 1, std::memory_order_relaxed);
   for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
     if (calls == TELLTALE_CUDA_CALLS_ALL) {
@@ -100,18 +101,29 @@ CUptiResult ApiCalls::enable(CUpti_SubscriberHandle subscriber, telltale_cuda_ca
 
 CUptiResult ApiCalls::enable_captures(CUpti_SubscriberHandle subscriber) {
   look_up_roles();
-  for (std::uint32_t id = 1; id < kMostCalls; ++id) {
-    if (!tells_of_captures(driver_.roles[id])) continue;
-    if (const CUptiResult result = cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
-        result != CUPTI_SUCCESS)
-      return result;
-  }
+  // Their ends before their beginnings.
+  for (const bool enables_begin : {false, true})
+    for (std::uint32_t id = 1; id < kMostCalls; ++id) {
+      const CallRole role = driver_.roles[id];
+      if (!tells_of_captures(role) || (role == CallRole::kBeginCapture) != enables_begin) continue;
+      if (const CUptiResult result = cupti_.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+          result != CUPTI_SUCCESS)
+        return result;
+    }
   return CUPTI_SUCCESS;
 }
 
-void ApiCalls::disable_all(CUpti_SubscriberHandle subscriber) {
-  for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API})
-    cupti_.EnableDomain(0, subscriber, domain);
+void ApiCalls::disable(CUpti_SubscriberHandle subscriber) {
+  for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
+    if (has_whole_domains_) {
+      cupti_.EnableDomain(0, subscriber, domain);
+      continue;
+    }
+    const Domain& functions = domain_of(domain);
+    for (std::uint32_t id = 1; id < kMostCalls; ++id)
+      if (functions.roles[id] != CallRole::kNotChosen && !tells_of_captures(functions.roles[id]))
+        cupti_.EnableCallback(0, subscriber, domain, id);
+  }
 }
 
 void ApiCalls::end() {

@@ -46,8 +46,12 @@ class ApiCalls {
   // Has CUPTI call back for what `calls` chooses. The first error ends it.
   CUptiResult enable(CUpti_SubscriberHandle subscriber, telltale_cuda_calls calls);
   // The same for what tells of captures alone, as long as CUPTI is attached: none may be missed, or it is broken later.
+  // Nor may the end of one that was seen to begin, or it is held to go on for ever.
   CUptiResult enable_captures(CUpti_SubscriberHandle subscriber);
-  void disable_all(CUpti_SubscriberHandle subscriber);
+  // All but those, which may go with a whole domain: to be followed by enable_captures().
+  void disable(CUpti_SubscriberHandle subscriber);
+  // CUPTI is attached anew: nobody told of captures that ended meanwhile.
+  void forget_captures() { capturing_.forget_all(); }
   // Calls that have begun are not recorded any more.
   void end();
 
@@ -91,6 +95,7 @@ class ApiCalls {
   StreamWaits& waits_;
   Domain runtime_, driver_;
   bool knows_roles_ = false;
+  bool has_whole_domains_ = false;  // enabled, rather than chosen calls
   // Odd while calls are recorded. A thread that was inside a call when that changed begins anew.
   std::atomic<std::uint32_t> generation_ = 0;
   CapturingStreams capturing_;

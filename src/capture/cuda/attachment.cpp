@@ -126,6 +126,7 @@ Outcome CuptiAttachment::watch_graphs(const telltale_cuda_options& options) {
 Outcome CuptiAttachment::subscribe() {
   if (is_subscribed_) return {};
   contexts_.forget_all();
+  calls_.forget_captures();
   const CUptiResult result = cupti_.Subscribe(&subscriber_, &CuptiAttachment::on_callback, this);
   is_subscribed_ = result == CUPTI_SUCCESS;
   if (is_subscribed_) return {};
@@ -182,19 +183,20 @@ Detached CuptiAttachment::detach() {
     cupti_.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     decode_full_buffers();  // while the names that records point to are there
   }
-  // CUPTI must not be taken away from under work that it follows.
-  const Detached result = !is_idle ? Detached::kUntilIdle : must_stay() ? Detached::kForGood : Detached::kGone;
-  if (is_idle) {
+  // CUPTI must not be taken away from under work that it follows, nor under a capture that has begun meanwhile.
+  const bool can_go = is_idle && !calls_.is_capturing();
+  const Detached result = !can_go ? Detached::kUntilIdle : must_stay() ? Detached::kForGood : Detached::kGone;
+  if (can_go) {
     let_go(/*and_end_it=*/result == Detached::kGone);
   } else {
-    calls_.disable_all(subscriber_);
+    calls_.disable(subscriber_);
     enable_graphs();  // before CUDA 12.6 Update 1, what else was on may have gone with that
   }
   if (is_recording_) {
     decode_full_buffers();
     tell_quality();
   }
-  if (is_idle) buffers_.end();
+  if (can_go) buffers_.end();
   is_recording_ = false;
   return result;
 }

@@ -22,6 +22,12 @@ class CapturingStreams {
     if (put(key_of(stream), kFree)) count_.fetch_sub(1, std::memory_order_relaxed);
   }
 
+  // Nobody saw how they ended.
+  void forget_all() {
+    for (std::atomic<std::uintptr_t>& slot : slots_)
+      if (slot.exchange(kFree, std::memory_order_relaxed) != kFree) count_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
   bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
 
  private:
