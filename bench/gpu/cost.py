@@ -41,10 +41,10 @@ from check import (  # isort: skip
     work_folder,
 )
 
-TURNS = {"operator": 10, "decode": 6}
+TURNS = {"operator": 16, "decode": 6}
 LEAST_TURNS = 3
 STRETCHES = 4  # in a block
-PROCESSES = {"operator": ("ours", "torch", "ours", "torch"), "decode": ("ours", "torch")}
+PROCESSES = {"operator": ("ours", "torch"), "decode": ("ours", "torch")}
 DECODES = 40 if IS_DRY else 400  # of a program
 PROGRAM_S = 15  # what a process of it takes at most
 PROGRAM_PAIRS = 2
