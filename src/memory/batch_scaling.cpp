@@ -5,6 +5,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
+
+#include "memory/stack_words.h"
 
 namespace telltale {
 namespace {
@@ -184,22 +187,67 @@ void add_growth_by_size(const std::map<std::string_view, Asking>& here, const st
   }
 }
 
+// What each block is for, as far as that is told.
+std::vector<MemoryUse> uses_of(const Trace& trace, const AllocatorRequests& requests,
+                               std::span<const UsedBlock> blocks) {
+  std::map<std::pair<std::uint64_t, Nanoseconds>, MemoryUse> by_place;
+  for (const UsedBlock& block : blocks) by_place.try_emplace({block.address, block.allocated}, block.use);
+  std::vector<MemoryUse> uses(requests.blocks, MemoryUse::kOther);
+  const auto look_up = [&](std::size_t block, std::uint64_t address, Nanoseconds time) {
+    const auto found = by_place.find({address, time});
+    if (found != by_place.end()) uses[block] = found->second;
+  };
+  for (std::size_t i = 0; i < requests.start_blocks.size(); ++i)
+    look_up(i, requests.start_blocks[i], UsedBlock::kBeforeTheTrace);
+  for (const AllocatorRequest& request : requests.list) {
+    const AllocatorEvent& event = trace.allocator_events[request.entry];
+    if (request.kind == Asked::kAllocate) look_up(request.block, event.address, event.time);
+  }
+  return uses;
+}
+
+// Whether an entry's frames say that the optimizer made it.
+class Optimizers {
+ public:
+  explicit Optimizers(const Trace& trace) : trace_(trace) {}
+  bool made(std::size_t entry) {
+    if (entry == kNoAllocatorEntry) return false;
+    const StringId stack = trace_.allocator_events[entry].call_stack;
+    const auto [place, is_new] = known_.try_emplace(stack);
+    if (is_new) place->second = part_of_stack(trace_.strings[stack]) == StackPart::kOptimizer;
+    return place->second;
+  }
+
+ private:
+  const Trace& trace_;
+  std::map<StringId, bool> known_;
+};
+
 // Why it is not known whether a block grows.
-enum class Doubt : std::uint8_t { kNone, kHasSizeOfWhatStays, kCrossesSteps, kIsKeptToTheEnd };
-constexpr int kDoubts = 3;
+enum class Doubt : std::uint8_t {
+  kNone,
+  kHasSizeOfWhatStays,
+  kHasSizeOfWhatStaysAndIsKeptForBackward,
+  kCrossesSteps,
+  kIsKeptToTheEnd
+};
+constexpr int kDoubts = 4;
 
 struct Guess {
   double share = 0;  // where there is no doubt
   Doubt doubt = Doubt::kNone;
 };
 
-std::vector<Guess> guesses(const Trace& trace, const AllocatorRequests& requests) {
+std::vector<Guess> guesses(const Trace& trace, const AllocatorRequests& requests, std::span<const UsedBlock> blocks) {
   const std::vector<Life> lives = lives_of(requests);
+  const std::vector<MemoryUse> uses = uses_of(trace, requests, blocks);
   const Notes notes(trace, requests.device);
-  std::set<std::int64_t> staying_sizes;
-  for (const Life& life : lives)
-    if (stays(life)) staying_sizes.insert(life.bytes);
+  Optimizers optimizers(trace);
   const std::vector<bool> are_kept = kept_to_the_end(trace, requests, lives);
+  // Of what may have a gradient: a library's workspace has none.
+  std::set<std::int64_t> staying_sizes;
+  for (std::size_t i = 0; i < lives.size(); ++i)
+    if ((stays(lives[i]) || are_kept[i]) && uses[i] != MemoryUse::kWorkspace) staying_sizes.insert(lives[i].bytes);
   std::vector<Guess> guesses(lives.size());
   for (std::size_t i = 0; i < lives.size(); ++i) {
     const Life& life = lives[i];
@@ -208,13 +256,17 @@ std::vector<Guess> guesses(const Trace& trace, const AllocatorRequests& requests
     const Nanoseconds to = life.freed == kNoAllocatorEntry ? INT64_MAX : trace.allocator_events[life.freed].time;
     const std::uint64_t address = is_before ? requests.start_blocks[i] : trace.allocator_events[life.made].address;
     const std::string_view role = life.was_served ? notes.role(address, life.bytes, from, to) : std::string_view();
-    if (is_fixed_role(role) || (role.empty() && stays(life))) continue;
+    if (is_fixed_role(role) || (role.empty() && (stays(life) || uses[i] == MemoryUse::kWorkspace))) continue;
+    const bool has_staying_size = staying_sizes.contains(life.bytes);
+    const bool is_fixed = uses[i] == MemoryUse::kGradients || optimizers.made(life.made);
+    if (role.empty() && has_staying_size && is_fixed && !are_kept[i]) continue;
     guesses[i].share = 1;
     if (!role.empty()) continue;
-    if (staying_sizes.contains(life.bytes))
-      guesses[i].doubt = Doubt::kHasSizeOfWhatStays;
-    else if (are_kept[i])
+    if (are_kept[i])
       guesses[i].doubt = Doubt::kIsKeptToTheEnd;
+    else if (has_staying_size)
+      guesses[i].doubt = uses[i] == MemoryUse::kActivations ? Doubt::kHasSizeOfWhatStaysAndIsKeptForBackward
+                                                            : Doubt::kHasSizeOfWhatStays;
     else if (!stays(life) && step_at(trace, from) != step_at(trace, to))
       guesses[i].doubt = Doubt::kCrossesSteps;
   }
@@ -241,25 +293,25 @@ std::vector<std::vector<double>> ways_of(const std::vector<Guess>& guesses) {
 
 }  // namespace
 
-BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests) {
-  return {.ways = ways_of(guesses(trace, requests))};
+BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests, std::span<const UsedBlock> uses) {
+  return {.ways = ways_of(guesses(trace, requests, uses))};
 }
 
-BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests, const Trace& other,
-                           const AllocatorRequests& others) {
+BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests, std::span<const UsedBlock> uses,
+                           const Trace& other, const AllocatorRequests& others) {
   const auto here = asked_by_stack(trace, requests), there = asked_by_stack(other, others);
   const std::vector<Growth> growth = growth_between(here, there);
   const double ratio = batch_ratio(growth);
   if (ratio == 1) {
     const bool has_stacks = std::ranges::any_of(here, [](const auto& each) { return !each.first.empty(); });
-    return {.ways = ways_of(guesses(trace, requests)),
+    return {.ways = ways_of(guesses(trace, requests, uses)),
             .remark = has_stacks ? "nothing in the two recordings that has the same call stack differs in size"
                                  : "no call stacks were recorded, so the other recording could not be compared"};
   }
   std::vector<std::optional<double>> shares(requests.blocks);
   for (const Growth& each : growth) shares[each.block] = std::clamp((each.ratio - 1) / (ratio - 1), 0.0, 1.0);
   add_growth_by_size(here, there, ratio, shares);
-  std::vector<Guess> known = guesses(trace, requests);
+  std::vector<Guess> known = guesses(trace, requests, uses);
   for (std::size_t i = 0; i < known.size(); ++i)
     if (shares[i]) known[i] = {.share = *shares[i]};
   return {.ways = ways_of(known), .is_from_two = true, .batch_ratio = ratio};

@@ -3,16 +3,20 @@
 // From two recordings of different batch sizes: what each call stack asked for in one and in the other, block by block
 // where it asked as often in both, else by the sizes that it asked for. From one recording: what is allocated and freed
 // again grows; what was there before, what stays, and what the program noted as parameter, gradient or optimizer state
-// does not. Blocks of the size of something that stays may be its gradient, and those that live across steps or until
-// the program ends may be either. Each of these three doubts is decided for all its blocks alike, in every way that
-// there is: what an allocator reserves may be most when some blocks grow and others do not.
+// does not. Of the size of something that stays, what outlives the backward pass is its gradient and what the optimizer
+// makes its temporary, which do not grow either; other blocks of such a size may be a gradient's temporary or happen to
+// be as large. Those that live across steps or until the program ends may be either. Each of these doubts is decided
+// for all its blocks alike, with what is kept for the backward pass apart from the rest, in every way that there is:
+// what an allocator reserves may be most when some blocks grow and others do not.
 //
 // Pure and thread-safe; O(n log n) in requests.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "memory/memory_uses.h"
 #include "memory/simulator/allocator_requests.h"
 #include "trace/trace.h"
 
@@ -27,9 +31,10 @@ struct BatchScaling {
   std::string remark;      // why the other recording was of no use; may be empty
 };
 
-BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests);
-BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests, const Trace& other,
-                           const AllocatorRequests& others);
+// `uses`: what the blocks of the requests' device are for.
+BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests, std::span<const UsedBlock> uses);
+BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests, std::span<const UsedBlock> uses,
+                           const Trace& other, const AllocatorRequests& others);
 
 // How many times its bytes each block has when the batch is so many times as large.
 std::vector<double> scale_of(const std::vector<double>& shares, double batch_factor);

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <functional>
 
+#include "analysis/host_work.h"
 #include "analysis/memory_summary.h"
+#include "analysis/phases.h"
 #include "base/amounts.h"
 #include "memory/memory_peak.h"
 #include "memory/stack_words.h"
@@ -73,9 +75,11 @@ class Question {
     }
 
     if (changes_.batch_factor || changes_.wants_largest_batch) {
+      const std::vector<UsedBlock> uses =
+          used_blocks(trace_, requests_.device, phase_by_event(trace_, host_work_by_event(trace_)));
       scaling_ = other == nullptr
-                     ? batch_scaling(trace_, requests_)
-                     : batch_scaling(trace_, requests_, *other, allocator_requests(*other, requests_.device));
+                     ? batch_scaling(trace_, requests_, uses)
+                     : batch_scaling(trace_, requests_, uses, *other, allocator_requests(*other, requests_.device));
       result.is_from_two_recordings = scaling_.is_from_two;
       if (!scaling_.remark.empty())
         result.remarks.push_back(fmt::format("One recording alone was used: {}.", scaling_.remark));

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+#include <utility>
+
 namespace telltale {
 namespace {
 
@@ -247,6 +251,127 @@ TEST(MemoryWhatIf, gives_the_least_and_the_most_of_each_amount) {
   EXPECT_EQ(doubled.high.peak_allocated, (40 + 80) * kMiB);
   EXPECT_EQ(doubled.low.peak_reserved, (40 + 80) * kMiB);
   EXPECT_EQ(doubled.high.peak_reserved, (40 + 40 + 72) * kMiB);
+}
+
+// A log as a snapshot has it: every block in a segment of its own, and an entry is a nanosecond.
+class LoggedProgram {
+ public:
+  void allocate(std::uint64_t number, std::int64_t mebibytes, std::string_view stack) {
+    if (segments_.insert(number).second) add(AllocatorAction::kSegmentAllocate, number, mebibytes, stack);
+    bytes_[number] = mebibytes * kMiB;
+    add(AllocatorAction::kAllocate, number, mebibytes, stack);
+    note(number, bytes_[number]);
+  }
+  void free(std::uint64_t number) {
+    add(AllocatorAction::kFreeRequested, number, bytes_[number] / kMiB, "");
+    add(AllocatorAction::kFreeCompleted, number, bytes_[number] / kMiB, "");
+    note(number, -bytes_[number]);
+  }
+  Trace trace;
+
+ private:
+  void add(AllocatorAction action, std::uint64_t number, std::int64_t mebibytes, std::string_view stack) {
+    trace.allocator_events.push_back({.time = static_cast<Nanoseconds>(trace.allocator_events.size()),
+                                      .address = number * kBase,
+                                      .bytes = mebibytes * kMiB,
+                                      .call_stack = trace.strings.intern(stack),
+                                      .action = action});
+  }
+  void note(std::uint64_t number, std::int64_t bytes) {
+    allocated_ += bytes;
+    trace.memory.time.push_back(trace.allocator_events.back().time);
+    trace.memory.address.push_back(number * kBase);
+    trace.memory.bytes.push_back(bytes);
+    trace.memory.total_allocated.push_back(allocated_);
+    trace.memory.total_reserved.push_back(-1);
+    trace.memory.device.push_back(0);
+    trace.memory.track.push_back(0);
+    trace.memory.event.push_back(kNoEvent);
+  }
+  std::set<std::uint64_t> segments_;
+  std::map<std::uint64_t, std::int64_t> bytes_;
+  std::int64_t allocated_ = 0;
+};
+
+constexpr std::string_view kConstruction = "torch/nn/modules/linear.py(9): __init__;train.py(1): main";
+constexpr std::string_view kForward = "torch/nn/modules/linear.py(20): forward;train.py(4): main";
+constexpr std::string_view kOptimizer = "torch/optim/adam.py(30): step;train.py(6): main";
+
+// Weights, an activation, a gradient and the optimizer's temporary, of 40 MiB each: only of the activation it is not
+// known whether it grows, for a gradient outlives the backward pass, and the optimizer sees no batch.
+TEST(MemoryWhatIf, knows_gradients_and_the_optimizers_temporaries_from_activations_that_are_as_large) {
+  LoggedProgram program;
+  program.allocate(1, 40, kConstruction);
+  for (int step = 0; step < 3; ++step) {
+    program.allocate(2, 40, kForward);
+    program.allocate(3, 40, "");  // on autograd's thread
+    program.free(2);
+    program.allocate(4, 40, kOptimizer);
+    program.free(4);
+    program.free(3);
+  }
+  const MemoryWhatIf twice = memory_what_if(program.trace, 0, {.batch_factor = 2});
+  EXPECT_EQ(twice.low.peak_allocated, (40 + 40 + 40) * kMiB);
+  EXPECT_EQ(twice.high.peak_allocated, (40 + 80 + 40) * kMiB);
+}
+
+// What is kept for the backward pass and what is made for a moment are doubts of their own, as large as both are: with
+// the former as it is and the latter grown, 40 + 40 + 80, which is neither the least nor the most.
+TEST(MemoryWhatIf, tells_what_is_kept_for_backward_from_what_is_made_for_a_moment) {
+  LoggedProgram program;
+  program.allocate(1, 40, kConstruction);
+  for (int step = 0; step < 3; ++step) {
+    program.allocate(2, 40, kForward);
+    program.allocate(3, 40, kForward);
+    program.free(3);
+    program.allocate(4, 10, "");
+    program.free(4);
+    program.free(2);
+  }
+  const AllocatorRequests requests = allocator_requests(program.trace, 0);
+  const auto uses = used_blocks(program.trace, 0, {});
+  std::set<std::pair<double, double>> ways;  // of the first step's blocks; the weights are block 0
+  for (const std::vector<double>& way : batch_scaling(program.trace, requests, uses).ways) {
+    EXPECT_EQ(way[0], 0);
+    EXPECT_EQ(way[3], 1);  // has no size of what stays
+    ways.emplace(way[1], way[2]);
+  }
+  EXPECT_EQ(ways, (std::set<std::pair<double, double>>{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
+}
+
+// cuBLAS's workspace of 32 MiB has no gradient, so that an activation of its size surely grows.
+TEST(MemoryWhatIf, does_not_take_what_is_as_large_as_a_workspace_for_a_gradient) {
+  LoggedProgram program;
+  program.allocate(1, 40, kConstruction);
+  program.allocate(2, 10, kForward);
+  program.allocate(9, 32, kForward);  // behind the first product's result
+  program.free(2);
+  for (int step = 0; step < 3; ++step) {
+    program.allocate(3, 32, kForward);
+    program.allocate(4, 40, "");
+    program.free(3);
+    program.free(4);
+  }
+  const MemoryWhatIf twice = memory_what_if(program.trace, 0, {.batch_factor = 2});
+  EXPECT_EQ(twice.low.peak_allocated, (40 + 32 + 64 + 40) * kMiB);
+  EXPECT_EQ(twice.high.peak_allocated, (40 + 32 + 64 + 40) * kMiB);
+}
+
+// Of a model that goes when the program ends, gradients are known all the same.
+TEST(MemoryWhatIf, knows_gradients_of_parameters_that_go_at_the_end) {
+  LoggedProgram program;
+  for (const std::uint64_t number : {1, 2}) program.allocate(number, 40, kConstruction);
+  for (int step = 0; step < 3; ++step) {
+    program.allocate(3, 60, kForward);
+    program.allocate(4, 40, "");
+    program.free(3);
+    program.allocate(5, 1, kOptimizer);
+    program.free(5);
+    program.free(4);
+  }
+  for (const std::uint64_t number : {1, 2}) program.free(number);
+  const MemoryWhatIf twice = memory_what_if(program.trace, 0, {.batch_factor = 2});
+  EXPECT_EQ(twice.low.peak_allocated, (2 * 40 + 120 + 40) * kMiB);
 }
 
 TEST(MemoryWhatIf, leaves_out_what_pytorch_could_not_have) {
