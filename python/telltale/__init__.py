@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from telltale._trace import Trace, load, memory
     from telltale._view import Page, view
     from telltale.diagnosis import Diagnosis, Finding
-    from telltale.memory_report import MemoryReport
+    from telltale.memory_report import MemoryReport, MemoryWhatIf
     from telltale.results import Info, Top, WhatIf
 else:
 
@@ -36,6 +36,7 @@ __all__ = [
     "Finding",
     "Info",
     "MemoryReport",
+    "MemoryWhatIf",
     "Page",
     "Table",
     "TelltaleError",
@@ -54,6 +55,7 @@ _PLACES = {
     "Finding": "telltale.diagnosis",
     "Info": "telltale.results",
     "MemoryReport": "telltale.memory_report",
+    "MemoryWhatIf": "telltale.memory_report",
     "Page": "telltale._view",
     "Table": "telltale._core",
     "Top": "telltale.results",

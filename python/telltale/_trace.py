@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from telltale._errors import TelltaleError
 from telltale.diagnosis import Diagnosis
-from telltale.memory_report import MemoryReport
+from telltale.memory_report import MemoryReport, MemoryWhatIf
 from telltale.results import Info, Top, WhatIf
 
 if TYPE_CHECKING:
@@ -32,12 +32,21 @@ def step_text(steps: Steps | None) -> str | None:
     return None if steps is None else str(steps)
 
 
+def capacity_text(fits: str | int | None) -> str | None:
+    """An amount of memory as the command takes it."""
+    if not isinstance(fits, int):
+        return fits
+    if fits < 1 << 20:
+        raise TelltaleError(f"fits={fits} is a number of bytes: write fits='{fits}GB'")
+    return f"{fits}B"
+
+
 class Trace:
     """What happened in a process, as :func:`load` read it.
 
-    Its answers are those of the command: :meth:`info`, :meth:`top`, :meth:`analyze`, :meth:`memory_report` and
-    :meth:`whatif`. Its tables go to pandas, polars, pyarrow or DuckDB: :meth:`events`, and each of :meth:`tables` by
-    its name as an attribute.
+    Its answers are those of the command: :meth:`info`, :meth:`top`, :meth:`analyze`, :meth:`memory_report`,
+    :meth:`memory_what_if` and :meth:`whatif`. Its tables go to pandas, polars, pyarrow or DuckDB: :meth:`events`, and
+    each of :meth:`tables` by its name as an attribute.
     """
 
     def __init__(self, core: _core.Trace, path: str) -> None:
@@ -131,6 +140,41 @@ class Trace:
         :raises TelltaleError: when the trace has no memory events, with what to record.
         """
         return MemoryReport.of(self._core.memory_report())
+
+    def memory_what_if(
+        self,
+        *,
+        fits: str | int | None = None,
+        batch: str | float | None = None,
+        settings: str | None = None,
+        without: str | Iterable[str] = (),
+        other: str | os.PathLike[str] | None = None,
+        device: int | None = None,
+    ) -> MemoryWhatIf:
+        """What memory would be on another device, with another batch or other settings, or with fixes made.
+
+        All but ``without`` need the log of PyTorch's allocator for CUDA, which is simulated. Changes combine.
+
+        :param fits: whether it fits into a GPU with this much memory: ``"24GB"``, or a number of bytes.
+        :param batch: with so many times the recorded batch: ``2`` or ``"2x"``.
+        :param settings: as in ``PYTORCH_CUDA_ALLOC_CONF``: ``"expandable_segments:True"``.
+        :param without: with what these rules found fixed: ``["whole_logits"]``.
+        :param other: a file with the same program at another batch size, from which it is seen what grows.
+        :param device: the GPU that this is about; without it the one of which most is reserved.
+        """
+        chosen = words_of(without)
+        if fits is None and batch is None and settings is None and not chosen:
+            raise TelltaleError("say what would be different: fits, batch, settings or without")
+        return MemoryWhatIf.of(
+            self._core.memory_what_if(
+                capacity_text(fits),
+                None if batch is None else str(batch),
+                settings,
+                chosen,
+                None if other is None else os.fsencode(other),
+                device,
+            )
+        )
 
     def events(self, kind: str | Iterable[str] | None = None) -> _core.Table:
         """The events: all, in the trace's own memory as far as possible, or those of one or several kinds, copied."""
@@ -306,9 +350,37 @@ def load(
     return Trace(core.load(os.fsencode(name), threads or 0, progress), name)
 
 
-def memory(path: str | os.PathLike[str]) -> MemoryReport:
-    """Reads a trace or a snapshot of PyTorch's allocator, and says what holds the memory.
+@overload
+def memory(path: str | os.PathLike[str]) -> MemoryReport: ...
+@overload
+def memory(
+    path: str | os.PathLike[str],
+    *,
+    fits: str | int | None = ...,
+    batch: str | float | None = ...,
+    settings: str | None = ...,
+    without: str | Iterable[str] = ...,
+    other: str | os.PathLike[str] | None = ...,
+    device: int | None = ...,
+) -> MemoryWhatIf: ...
+def memory(
+    path: str | os.PathLike[str],
+    *,
+    fits: str | int | None = None,
+    batch: str | float | None = None,
+    settings: str | None = None,
+    without: str | Iterable[str] = (),
+    other: str | os.PathLike[str] | None = None,
+    device: int | None = None,
+) -> MemoryReport | MemoryWhatIf:
+    """Reads a trace or a snapshot of PyTorch's allocator, and says what holds the memory, or what would.
 
-    The same as :meth:`Trace.memory_report` of what :func:`load` reads.
+    Without changes the same as :meth:`Trace.memory_report` of what :func:`load` reads, with them the same as
+    :meth:`Trace.memory_what_if`.
     """
-    return load(path).memory_report()
+    trace = load(path)
+    if (fits, batch, settings, other, device) == (None,) * 5 and not words_of(without):
+        return trace.memory_report()
+    return trace.memory_what_if(
+        fits=fits, batch=batch, settings=settings, without=without, other=other, device=device
+    )

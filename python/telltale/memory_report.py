@@ -263,3 +263,106 @@ class MemoryReport(AnswerStruct):
     behind."""
     remarks: tuple[str, ...]
     """What a reader should know before trusting the rest, as sentences."""
+
+
+@dataclass(frozen=True)
+class SimulationCheck(Struct):
+    """How well the simulated allocator reproduces the recording."""
+    recorded_peak_reserved_bytes: int
+    """The most that the allocator held."""
+    simulated_peak_reserved_bytes: int
+    """The same, simulated."""
+    peak_miss_percent: float
+    """By how much it misses; negative: too low."""
+    largest_miss_percent: float
+    """The most by which the curve of what is reserved misses, of the recorded peak."""
+    holds: bool
+    """Whether the peak is met to 2 %."""
+    skipped_entries: int
+    """Of the log, that contradict what came before them."""
+    unknown_settings: tuple[str, ...]
+    """Under which the program ran and which are not simulated."""
+
+
+@dataclass(frozen=True)
+class MemoryFailure(Struct):
+    """The first request for which there would be no memory."""
+    source: SourceLine | None
+    """The line of the program; null where it is not known."""
+    operator: str | None
+    """That asks."""
+    requested_bytes: int
+    """How much it asks for."""
+    allocated_bytes: int
+    """What tensors take then."""
+    reserved_bytes: int
+    """What the allocator holds then."""
+    time_ns: int | None
+    """Null: what was there before the recording does not fit."""
+
+
+@dataclass(frozen=True)
+class SimulatedMemory(Struct):
+    """A run of the program's requests through the simulated allocator."""
+    peak_allocated_bytes: int
+    """The most that tensors take; simulated, until it fails."""
+    peak_reserved_bytes: int | None
+    """The most that the allocator holds; simulated, until it fails; null where it was not recorded."""
+    retries: int
+    """How often the allocator has to empty its cache, which takes time."""
+    failure: MemoryFailure | None
+    """Null: everything fits."""
+
+
+@dataclass(frozen=True)
+class FixedFinding(Struct):
+    """A finding whose fix is taken as made."""
+    rule: str
+    """Its id."""
+    title: str
+    """What was found."""
+    fix_id: str
+    """What was done about it."""
+
+
+@dataclass(frozen=True, repr=False)
+class MemoryWhatIf(AnswerStruct):
+    """What memory would be with another device, batch or settings of the allocator, or with fixes made
+    (telltale.memory_whatif/1)."""
+    schema: str
+    """``telltale.memory_whatif/1``."""
+    path: str
+    """The file as it was named; ``-`` is standard input."""
+    device: int
+    """Its id."""
+    verdict: str
+    """``fits``, ``may_fit`` (at the low end of the range) or ``fails``."""
+    capacity_bytes: int | None
+    """Of the device that was asked about; null: no limit."""
+    outside_bytes: int
+    """Of it, what PyTorch could not have when it was out of memory."""
+    batch_factor: float | None
+    """How many times the recorded batch."""
+    without: tuple[FixedFinding, ...]
+    """The findings that are taken as fixed."""
+    is_simulated: bool
+    """Whether the allocator is simulated; without its log, allocations are added up, and what is reserved is a range:
+    from what tensors take to as much beyond that as was recorded."""
+    settings: str
+    """As in PYTORCH_CUDA_ALLOC_CONF; empty: PyTorch's own."""
+    before: SimulatedMemory
+    """As recorded; simulated, without a limit."""
+    low: SimulatedMemory
+    """With the changes, the least of each amount: where as little grows with the batch, or is reserved, as may be."""
+    high: SimulatedMemory
+    """With the changes, the most of each amount: where as much grows with the batch, or is reserved, as may be."""
+    largest_batch_factor: float | None
+    """Of the recorded batch, that surely fits; 64: larger ones are not tried."""
+    largest_batch_factor_at_best: float | None
+    """That fits at the low end of the range."""
+    is_from_two_recordings: bool
+    """Whether what grows with the batch was seen in two recordings."""
+    check: SimulationCheck
+    """How far to trust the simulation, where there is one."""
+    remarks: tuple[str, ...]
+    """Sentences."""

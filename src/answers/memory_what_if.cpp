@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -12,6 +13,7 @@
 #include "analysis/phases.h"
 #include "answers/held_memory.h"
 #include "base/amounts.h"
+#include "base/size_text.h"
 #include "report/json.h"
 #include "report/memory_what_if_terminal.h"
 
@@ -32,12 +34,13 @@ Result<double> parsed_factor(std::string_view text, Spelling spelling) {
   return factor;
 }
 
-constexpr std::string_view kNoLog =
-    "it has no log of PyTorch's allocator for CUDA, which --fits, --batch and --settings simulate: record with "
-    "telltale "
-    "record --memory on a GPU, or take a snapshot after torch.cuda.memory._record_memory_history(); --without alone "
-    "needs "
-    "none";
+std::string no_log_words(Spelling spelling) {
+  return fmt::format(
+      "it has no log of PyTorch's allocator for CUDA, which {}, {} and {} simulate: record with telltale record "
+      "--memory on a GPU, or take a snapshot after torch.cuda.memory._record_memory_history(); {} alone needs none",
+      spelled(spelling, "fits"), spelled(spelling, "batch"), spelled(spelling, "settings"),
+      spelled(spelling, "without"));
+}
 
 // The one with most reserved.
 DeviceId fullest_device(const Trace& trace, const std::vector<DeviceId>& devices) {
@@ -112,6 +115,17 @@ std::string MemoryWhatIfAnswer::json() const { return to_json(what_if); }
 
 std::string MemoryWhatIfAnswer::terminal(const TextStyle& style) const { return memory_what_if_text(what_if, style); }
 
+Result<std::int64_t> parsed_capacity(std::string_view text, Spelling spelling) {
+  if (!text.empty() && std::isdigit(static_cast<unsigned char>(text.back())) != 0)
+    return failure(fmt::format("{} has no unit: write {}", spelled(spelling, "fits", text),
+                               spelled(spelling, "fits", std::string(text) + "GB")));
+  const std::optional<std::uint64_t> bytes = parsed_size(text);
+  if (!bytes || *bytes == 0 || *bytes > std::uint64_t{1} << 50)
+    return failure(
+        fmt::format("{} is not a size: write {}", spelled(spelling, "fits", text), spelled(spelling, "fits", "24GB")));
+  return static_cast<std::int64_t>(*bytes);
+}
+
 Result<MemoryWhatIfAnswer> memory_what_if(const MemoryWhatIfRequest& request) {
   MemoryWhatIfChanges changes{.capacity = request.fits, .wants_largest_batch = request.fits.has_value()};
   if (request.batch) {
@@ -152,7 +166,7 @@ Result<MemoryWhatIfAnswer> memory_what_if(const MemoryWhatIfRequest& request) {
     return answer;
   }
   if (!has_log && trace.anomalies.count(Anomaly::kTruncated) > 0) return failure(no_memory_words(trace), source->path);
-  if (!has_log) return failure(std::string(kNoLog), source->path);
+  if (!has_log) return failure(no_log_words(request.spelling), source->path);
   const DeviceId device = without ? without->device : request.device.value_or(fullest_device(trace, devices));
   if (std::ranges::find(devices, device) == devices.end())
     return failure(fmt::format("no GPU {} is in the log of PyTorch's allocator", device), source->path);
@@ -164,7 +178,7 @@ Result<MemoryWhatIfAnswer> memory_what_if(const MemoryWhatIfRequest& request) {
     second.trace = nullptr;
     const auto loaded = load(second);
     if (!loaded) return std::unexpected(loaded.error());
-    if (loaded->trace->allocator_events.empty()) return failure(std::string(kNoLog), loaded->path);
+    if (loaded->trace->allocator_events.empty()) return failure(no_log_words(request.spelling), loaded->path);
     other = loaded->trace;
   }
   source->tell("Simulating");

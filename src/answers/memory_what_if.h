@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "answers/source.h"
@@ -26,6 +27,9 @@ struct MemoryWhatIfRequest {
 
   bool asks() const { return fits || batch || settings || !without.empty(); }
 };
+
+// "24GB" in bytes. A sentence where that is no size, or has no unit.
+Result<std::int64_t> parsed_capacity(std::string_view text, Spelling spelling);
 
 struct MemoryWhatIfAnswer {
   MemoryWhatIf what_if;

@@ -1,9 +1,6 @@
 #include "cli/memory_what_if.h"
 
-#include <cctype>
 #include <cstdint>
-
-#include "cli/size_text.h"
 
 namespace telltale::cli {
 
@@ -11,12 +8,9 @@ void declare_memory_what_if(CLI::App& app, answers::MemoryWhatIfRequest& request
   app.add_option_function<std::string>(
          "--fits",
          [&request](const std::string& text) {
-           if (!text.empty() && std::isdigit(static_cast<unsigned char>(text.back())) != 0)
-             throw CLI::ValidationError("--fits", "'" + text + "' has no unit: write " + text + "GB");
-           const auto bytes = parsed_size(text);
-           if (!bytes || *bytes == 0 || *bytes > std::uint64_t{1} << 50)
-             throw CLI::ValidationError("--fits", "'" + text + "' is not a size; write 24GB");
-           request.fits = static_cast<std::int64_t>(*bytes);
+           const Result<std::int64_t> bytes = answers::parsed_capacity(text, answers::Spelling::kFlags);
+           if (!bytes) throw CLI::ValidationError(bytes.error().message, CLI::ExitCodes::ValidationError);
+           request.fits = *bytes;
          },
          "Whether it fits into a GPU with this much memory, where it fails first, and the largest batch that fits")
       ->type_name("SIZE");

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "base/size_text.h"
 #include "cli/command.h"
 #include "cli/default_command.h"
 #include "cli/help_format.h"
 #include "cli/output.h"
 #include "cli/parse_errors.h"
-#include "cli/size_text.h"
 
 namespace telltale::cli {
 namespace {

@@ -154,7 +154,7 @@ class Memory(unittest.TestCase):
         self.assertEqual(answer("memory", RESNET, "--without", "whole_batch", "--fits", tight)["verdict"], "fails")
 
     def test_a_size_without_a_unit_is_an_error(self):
-        self.assert_fails(run("memory", SNAPSHOT, "--fits", "24"), "'24' has no unit: write 24GB")
+        self.assert_fails(run("memory", SNAPSHOT, "--fits", "24"), "--fits 24 has no unit: write --fits 24GB")
         self.assertEqual(answer("memory", SNAPSHOT, "--fits", "24GB"),
                          answer("memory", SNAPSHOT, "--fits", f"{24 << 30}B"))
 

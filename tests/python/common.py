@@ -11,6 +11,7 @@ TRACES = ROOT / "examples" / "traces"
 RESNET = str(TRACES / "resnet50_train.json.gz")
 MLP = str(TRACES / "mlp_sync.json.gz")
 SERVER = str(TRACES / "inference_server.tell")
+SNAPSHOT = str(ROOT / "examples" / "memory" / "made_up_training.pickle")
 # One of each sort: training, decoding, a CUDA graph, a native recording, broken memory, everything recorded.
 SOME_TRACES = sorted(map(str, TRACES.iterdir())) + [
     str(ROOT / "tests" / "diagnosis" / f"{name}.json.gz") for name in ("log_every_step", "metric_keeps_its_graph", "pageable_batch")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import telltale
 import telltale._struct
-from common import MLP, RESNET, SERVER, SOME_TRACES, answer, command
+from common import MLP, RESNET, SERVER, SNAPSHOT, SOME_TRACES, answer, command
 
 
 def wrong_types(value, wanted, place):
@@ -86,6 +86,33 @@ class SameAsTheCommand(unittest.TestCase):
         self.check(trace.whatif(remove="aten::item", no_observer=True), "whatif", MLP, "--remove", "aten::item", "--no-observer")
         self.check(trace.whatif(scale={"kernel:*gemm*": 0.5}, no_sync=True, instant_data=True, graph=True),
                    "whatif", MLP, "--scale", "kernel:*gemm*=0.5", "--no-sync", "--instant-data", "--graph")
+
+    def test_memory_takes_what_the_command_takes(self):
+        self.check(telltale.memory(SNAPSHOT), "memory", SNAPSHOT)
+        self.assertEqual(telltale.load(SNAPSHOT).memory_report(), telltale.memory(SNAPSHOT))
+        self.check(telltale.memory(SNAPSHOT, fits="2GB", batch="1.5x"), "memory", SNAPSHOT, "--fits", "2GB", "--batch", "1.5x")
+        self.check(telltale.memory(SNAPSHOT, settings="expandable_segments:True", batch=2, other=SNAPSHOT, device=0),
+                   "memory", SNAPSHOT, "--settings", "expandable_segments:True", "--batch", "2", "--other", SNAPSHOT,
+                   "--device", "0")
+        self.check(telltale.memory(RESNET, without="whole_batch"), "memory", RESNET, "--without", "whole_batch")
+        whole_batch = telltale.load(RESNET).memory_what_if(without=["whole_batch"], fits=1 << 30)
+        self.check(whole_batch, "memory", RESNET, "--without", "whole_batch", "--fits", "1GB")
+        self.assertLess(whole_batch.high.peak_allocated_bytes, whole_batch.before.peak_allocated_bytes)
+
+    def test_what_makes_no_sense_of_memory_is_said_in_pythons_words(self):
+        for changes, words in (({"fits": 24}, "fits=24 is a number of bytes: write fits='24GB'"),
+                               ({"fits": "24"}, "fits=24 has no unit: write fits=24GB"),
+                               ({"fits": "much"}, "fits=much is not a size"),
+                               ({"batch": "no"}, "batch=no makes no sense"),
+                               ({"without": "nothing"}, "without=nothing is no rule about memory"),
+                               ({"other": SNAPSHOT}, "say what would be different: fits, batch, settings or without"),
+                               ({"batch": 2, "device": 7}, "no GPU 7")):
+            with self.subTest(changes), self.assertRaises(telltale.TelltaleError) as raised:
+                telltale.memory(SNAPSHOT, **changes)
+            self.assertIn(words, str(raised.exception))
+        with self.assertRaises(telltale.TelltaleError) as raised:
+            telltale.memory(RESNET, fits="1GB")
+        self.assertRegex(str(raised.exception), "no log .*, which fits, batch and settings simulate.*; without alone needs none")
 
     def test_steps_are_numbers_ranges_or_texts(self):
         trace = telltale.load(RESNET)

@@ -19,6 +19,9 @@ assert_type(trace.info().devices[0].name, str | None)
 assert_type(trace.top("kernel", limit=3).rows[0].self_device_ns, int | None)
 assert_type(trace.analyze(steps=range(3, 5)).findings[0].saving.likely_ns, int)
 assert_type(trace.whatif(scale={"a": 0.5}).saving.percent, float)
+assert_type(telltale.memory("a.pickle"), telltale.MemoryReport)
+assert_type(telltale.memory("a.pickle", fits="24GB", batch=2).high.peak_reserved_bytes, int | None)
+assert_type(trace.memory_what_if(without="whole_logits").verdict, str)
 assert_type(len(trace.events("kernel")), int)
 assert_type(telltale.view(trace, browser=False).url, str)
 """
@@ -26,6 +29,7 @@ MISTAKES = {
     "trace.top(byy=1)": "byy",
     "trace.analyze().findings[0].savings": "savings",
     "trace.analyze().step.mean_ns = 1": "read-only",
+    "telltale.memory('a', batch=2).devices": "devices",
     "telltale.load(3)": "incompatible type",
     "telltale.loaf": "no attribute",
 }

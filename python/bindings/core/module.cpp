@@ -12,6 +12,7 @@
 #include "answers/analyze.h"
 #include "answers/held_memory.h"
 #include "answers/info.h"
+#include "answers/memory_what_if.h"
 #include "answers/row_words.h"
 #include "answers/suggestion.h"
 #include "answers/top.h"
@@ -158,6 +159,22 @@ void bind_trace(nb::module_& module) {
              return asked(answers::held_memory,
                           answers::HeldMemoryRequest{.source = loaded, .spelling = Spelling::kKeywords});
            })
+      .def(
+          "memory_what_if",
+          [](const LoadedTrace& loaded, const std::optional<std::string>& fits, std::optional<std::string> batch,
+             std::optional<std::string> settings, std::vector<std::string> without,
+             const std::optional<nb::bytes>& other, std::optional<DeviceId> device) {
+            answers::MemoryWhatIfRequest request{.source = loaded,
+                                                 .spelling = Spelling::kKeywords,
+                                                 .batch = std::move(batch),
+                                                 .settings = std::move(settings),
+                                                 .without = std::move(without),
+                                                 .device = device};
+            if (fits) request.fits = value_or_raise(answers::parsed_capacity(*fits, request.spelling));
+            if (other) request.other = std::string(other->c_str(), other->size());
+            return asked(answers::memory_what_if, std::move(request));
+          },
+          "fits"_a, "batch"_a, "settings"_a, "without"_a, "other"_a, "device"_a)
       .def("table", table_named, "name"_a)
       .def("events", events_of, "kinds"_a);
 }

@@ -1,10 +1,10 @@
-#include "cli/size_text.h"
+#include "base/size_text.h"
 
 #include <cctype>
 #include <charconv>
 #include <string>
 
-namespace telltale::cli {
+namespace telltale {
 
 std::optional<std::uint64_t> parsed_size(std::string_view text) {
   double number = 0;
@@ -28,4 +28,4 @@ std::optional<std::uint64_t> parsed_size(std::string_view text) {
   return static_cast<std::uint64_t>(number);
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

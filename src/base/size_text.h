@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
-namespace telltale::cli {
+namespace telltale {
 
 // In bytes; K, M, G and T are powers of 1024, with or without B or iB, in any case. Nothing when it is no size.
 std::optional<std::uint64_t> parsed_size(std::string_view text);
 
-}  // namespace telltale::cli
+}  // namespace telltale
