@@ -299,6 +299,8 @@ class MemoryFailure(Struct):
     """What the allocator holds then."""
     time_ns: int | None
     """Null: what was there before the recording does not fit."""
+    was_survived: bool
+    """Whether there was none in the recording either, and the program went on."""
 
 
 @dataclass(frozen=True)

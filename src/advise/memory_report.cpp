@@ -53,11 +53,20 @@ MemoryReport memory_report(const Trace& trace, const std::optional<StepRange>& s
     report.remarks.emplace_back(
         "The log begins in the middle of the program: its ring has forgotten what was before, where the peak may have "
         "been higher. Give _record_memory_history() more max_entries.");
-  if (std::ranges::any_of(report.causes.devices, std::logical_not{}, &DeviceCauses::has_history))
+  const bool is_cut = trace.format != "tell" && trace.anomalies.count(Anomaly::kTruncated) > 0;
+  const bool has_history = std::ranges::all_of(report.causes.devices, std::identity{}, &DeviceCauses::has_history);
+  if (is_cut && !has_history)
+    report.remarks.emplace_back(
+        "The file is cut off, and with its end the log is lost, if it had one: it says what was there when the "
+        "snapshot was taken, as far as the file goes. Was the disk full, or the program ended while it wrote?");
+  else if (is_cut)
+    report.remarks.emplace_back(
+        "The file is cut off: what stands behind the cut is not counted. Was the disk full, or the program ended while "
+        "it wrote?");
+  else if (!has_history)
     report.remarks.emplace_back(
         "The snapshot has no history: it says what was there when it was taken, and neither when memory was fullest "
-        "nor "
-        "what grows. Call torch.cuda.memory._record_memory_history() at the start of the program for that.");
+        "nor what grows. Call torch.cuda.memory._record_memory_history() at the start of the program for that.");
   if (report.causes.inferred_steps > 0)
     report.remarks.push_back(
         fmt::format("The file marks no steps. {} inferred from the lines that allocate, which repeat themselves.",

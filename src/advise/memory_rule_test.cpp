@@ -72,6 +72,26 @@ TEST(MemoryReport, says_where_the_log_has_forgotten_its_start) {
   EXPECT_TRUE(is_told(trace));
 }
 
+TEST(MemoryReport, says_that_a_file_is_cut_off_and_not_that_it_never_had_a_history) {
+  const auto is_told = [](const Trace& trace, std::string_view words) {
+    return std::ranges::any_of(memory_report(trace).remarks,
+                               [&](const std::string& remark) { return remark.contains(words); });
+  };
+  Trace snapshot;
+  snapshot.memory_segments.push_back({.address = 1 << 20, .bytes = 2 << 20, .is_large = 1});
+  snapshot.memory_blocks.push_back(
+      {.segment = 0, .address = 1 << 20, .bytes = 2 << 20, .state = BlockState::kAllocated});
+  EXPECT_TRUE(is_told(snapshot, "has no history"));
+  snapshot.anomalies.add(Anomaly::kTruncated, 100);
+  EXPECT_FALSE(is_told(snapshot, "has no history"));
+  EXPECT_TRUE(is_told(snapshot, "with its end the log is lost"));
+
+  Trace with_log = training();
+  EXPECT_FALSE(is_told(with_log, "cut off"));
+  with_log.anomalies.add(Anomaly::kTruncated, 100);
+  EXPECT_TRUE(is_told(with_log, "what stands behind the cut is not counted"));
+}
+
 TEST(MemoryRules, say_what_they_are_about) {
   for (const RuleInfo& info : memory_rule_infos()) {
     EXPECT_FALSE(info.id.empty());

@@ -163,6 +163,7 @@ class Question {
     if (run.failure->entry != kNoAllocatorEntry) {
       const AllocatorEvent& event = trace_.allocator_events[run.failure->entry];
       failure.time = event.time;
+      failure.was_survived = event.action == AllocatorAction::kOutOfMemory && asks_behind(run.failure->entry);
       failure.source = line_of_stack(trace_.strings[event.call_stack]);
       if (event.event != kNoEvent) {
         failure.made_by = trace_.name(event.event);
@@ -171,6 +172,13 @@ class Question {
     }
     memory.failure = failure;
     return memory;
+  }
+
+  // Whether the program asks for memory again.
+  bool asks_behind(std::size_t entry) const {
+    return std::ranges::any_of(requests_.list, [&](const AllocatorRequest& request) {
+      return request.entry > entry && request.kind == AllocatorRequest::Kind::kAllocate;
+    });
   }
 
   // By bisection, to a sixteenth or, of large ones, to 2 %. 0: not even a sixteenth of the batch.

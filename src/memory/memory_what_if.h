@@ -42,6 +42,7 @@ struct WhatIfFailure {
   std::int64_t requested = 0;
   std::int64_t allocated = 0, reserved = 0;  // before it
   std::optional<Nanoseconds> time;           // nothing: what was there before the recording does not fit
+  bool was_survived = false;                 // there was none in the recording either, and the program went on
 };
 
 // One end of the range, for each of its amounts.

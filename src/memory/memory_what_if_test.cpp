@@ -374,6 +374,23 @@ TEST(MemoryWhatIf, knows_gradients_of_parameters_that_go_at_the_end) {
   EXPECT_EQ(twice.low.peak_allocated, (2 * 40 + 120 + 40) * kMiB);
 }
 
+// A program that tries 500 MiB, catches that there is no memory, and asks for 50.
+TEST(MemoryWhatIf, knows_a_failure_that_the_recorded_program_survived) {
+  LoggedProgram program;
+  program.allocate(1, 40, "train.py(1): main");
+  program.trace.allocator_events.push_back(
+      {.time = 50, .address = 100, .bytes = 500 * kMiB, .action = AllocatorAction::kOutOfMemory});
+  const MemoryWhatIf died = memory_what_if(program.trace, 0, {.capacity = 200 * kMiB});
+  ASSERT_TRUE(died.high.failure);
+  EXPECT_FALSE(died.high.failure->was_survived);
+  program.allocate(2, 50, "train.py(2): main");
+  const MemoryWhatIf survived = memory_what_if(program.trace, 0, {.capacity = 200 * kMiB});
+  ASSERT_TRUE(survived.high.failure);
+  EXPECT_EQ(survived.high.failure->requested, 500 * kMiB);
+  EXPECT_TRUE(survived.high.failure->was_survived);
+  EXPECT_FALSE(memory_what_if(program.trace, 0, {.capacity = 600 * kMiB}).high.failure);
+}
+
 TEST(MemoryWhatIf, leaves_out_what_pytorch_could_not_have) {
   Trace trace = program(1);
   trace.devices.push_back({.id = 0, .memory_bytes = 200 * kMiB});

@@ -45,6 +45,8 @@ void describe(Fields& fields, const WhatIfFailure& failure) {
   fields.member("allocated_bytes", failure.allocated, "what tensors take then");
   fields.member("reserved_bytes", failure.reserved, "what the allocator holds then");
   fields.member("time_ns", failure.time, "null: what was there before the recording does not fit");
+  fields.member("was_survived", failure.was_survived,
+                "whether there was none in the recording either, and the program went on");
 }
 
 template <typename Fields>

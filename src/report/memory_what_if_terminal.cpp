@@ -44,10 +44,12 @@ std::string failure_words(const WhatIfFailure& failure, bool has_allocator) {
                             : !failure.made_by.empty() ? printable(failure.made_by)
                             : failure.time             ? "a request whose line was not recorded"
                                                        : "what was there before the recording";
-  std::string text = fmt::format("it fails first at {}, which asks for {} when tensors take {}", where,
+  std::string text = fmt::format("{} first at {}, which asks for {} when tensors take {}",
+                                 failure.was_survived ? "it runs out of memory" : "it fails", where,
                                  format_bytes(failure.requested), format_bytes(failure.allocated));
   // On a host, there is nobody who holds more than that.
   if (has_allocator) text += fmt::format(" and the allocator holds {}", format_bytes(failure.reserved));
+  if (failure.was_survived) text += "; there the recorded program ran out, too, and went on";
   return text;
 }
 
@@ -69,6 +71,8 @@ std::string verdict_words(const MemoryWhatIf& answer) {
 
 std::string largest_words(const MemoryWhatIf& answer) {
   const double sure = *answer.largest_batch, best = answer.largest_batch_at_best.value_or(sure);
+  if (best == 0 && answer.low.failure && answer.low.failure->was_survived)
+    return "No batch gets past that request, however small.";
   if (best == 0) return "No batch fits, however small.";
   const std::string from = format_number(sure), to = format_number(best);
   if (sure == 0 && best < 1)

@@ -115,9 +115,20 @@ TEST(MemoryWhatIfText, names_the_line_that_fails_first) {
   EXPECT_TRUE(text.starts_with("It does not fit into 16.0 GiB: it fails first at model.py:12, which asks for 1.00 GiB"))
       << text;
 
+  made.low.failure->was_survived = true;
+  made.largest_batch = made.largest_batch_at_best = 0;
+  std::string survived = memory_what_if_text(made, {.width = 300});
+  std::ranges::replace(survived, '\n', ' ');
+  EXPECT_TRUE(survived.starts_with(
+      "It does not fit into 16.0 GiB: it runs out of memory first at model.py:12, which asks for 1.00 GiB when tensors "
+      "take 14.0 GiB and the allocator holds 15.5 GiB; there the recorded program ran out, too, and went on. "
+      "No batch gets past that request, however small. "))
+      << survived;
+
   const std::string json = to_json(made);
   EXPECT_TRUE(json.contains("\"schema\": \"telltale.memory_whatif/1\"")) << json;
   EXPECT_TRUE(json.contains("\"verdict\": \"fails\"")) << json;
+  EXPECT_TRUE(json.contains("\"was_survived\":true")) << json;
   EXPECT_TRUE(json.contains("\"capacity_bytes\": 17179869184")) << json;
 }
 
