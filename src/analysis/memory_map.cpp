@@ -3,13 +3,44 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+
+#include "analysis/torch_memory.h"
 
 namespace telltale {
 namespace {
 
+// What the program noted of the model and its training, and no event allocates before that.
+std::int64_t noted_from_before(const Trace& trace, DeviceId device, const std::vector<std::size_t>& rows) {
+  constexpr std::string_view kRoles[] = {"parameter", "buffer", "gradient", "optimizer_state", "kv_cache"};
+  std::unordered_map<std::uint64_t, Nanoseconds> made;  // by address, the first time
+  for (const std::size_t row : rows)
+    if (trace.memory.bytes[row] > 0) made.try_emplace(trace.memory.address[row], trace.memory.time[row]);
+  std::unordered_map<std::uint64_t, std::int64_t> before;
+  for (const NotedTensor& note : trace.noted_tensors) {
+    if (note.device != device || std::ranges::find(kRoles, trace.strings[note.role]) == std::end(kRoles)) continue;
+    const auto first = made.find(note.address);
+    if (first != made.end() && first->second <= note.time + kClockDifference) continue;
+    std::int64_t& bytes = before[note.address];
+    bytes = std::max(bytes, note.bytes);
+  }
+  std::int64_t sum = 0;
+  for (const auto& [address, bytes] : before) sum += bytes;
+  return sum;
+}
+
 DeviceMemory memory_of(const Trace& trace, DeviceId device, const std::vector<std::size_t>& rows) {
   MemoryLevels levels = memory_levels(trace, rows);
+  // PyTorch counts what it allocates on a host from when it is asked to: what was there before is in no total.
+  if (device == kHost) {
+    const std::int64_t uncounted = noted_from_before(trace, device, rows) - levels.allocated_before;
+    if (uncounted > 0) {
+      levels.allocated_before += uncounted;
+      for (MemoryPoint& point : levels.points) point.allocated += uncounted;
+    }
+  }
   DeviceMemory found{.device = device, .levels = std::move(levels.points), .allocated_before = levels.allocated_before};
   found.peak = *std::ranges::max_element(found.levels, {}, &MemoryPoint::allocated);
   found.peak_reserved = std::ranges::max(found.levels, {}, &MemoryPoint::reserved).reserved;

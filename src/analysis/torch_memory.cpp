@@ -52,8 +52,6 @@ using Category = MemoryCategory;
 using Block = CategorizedBlock;
 constexpr Nanoseconds kNever = Block::kNever;
 constexpr Nanoseconds kMicrosecond = 1000;
-// Notes are taken by another clock than events are.
-constexpr Nanoseconds kClockDifference = 100 * kMicrosecond;
 constexpr std::string_view kAutogradEngine = "autograd::engine::evaluate_function";
 constexpr std::string_view kOptimizerStep = "Optimizer.step#";
 

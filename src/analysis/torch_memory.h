@@ -67,6 +67,9 @@ enum class MemoryCategory : std::uint8_t {
 };
 inline constexpr std::size_t kMemoryCategoryCount = 8;
 
+// Notes are taken by another clock than events are: 100 µs.
+inline constexpr Nanoseconds kClockDifference = 100'000;
+
 // A tensor that lived at that time.
 struct TensorNote {
   Nanoseconds time = 0;

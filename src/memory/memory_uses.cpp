@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/memory_map.h"
 #include "analysis/memory_summary.h"
 #include "analysis/torch_memory.h"
 #include "memory/constants_of_forward.h"
@@ -92,6 +93,7 @@ class Uses {
   Uses(const Trace& trace, DeviceId device, const std::vector<Phase>& phases)
       : trace_(trace), phases_(phases), part_of_name_(trace.strings.size()), log_(trace, device) {
     collect(device);
+    drop_foreign_inputs(device);
     add_blocks_before(device);
     for (MadeBlock& made : all_) made.part = part_of(made);
     find_starts();
@@ -141,6 +143,24 @@ class Uses {
       if (each.note != CategorizedBlock::kNoNote) take_note(trace_.noted_tensors[notes.rows[each.note]], made.block);
       all_.push_back(made);
     }
+  }
+
+  // Batches that nobody allocates, as those which a loader's workers hand over in shared memory, may have been there
+  // before the trace; where more is noted than was allocated then, they are not the allocator's.
+  void drop_foreign_inputs(DeviceId device) {
+    const auto was_there = [](const MadeBlock& made) { return made.block.allocated == UsedBlock::kBeforeTheTrace; };
+    const auto is_input = [&](const MadeBlock& made) {
+      return was_there(made) && made.block.is_noted && made.block.use == MemoryUse::kInputs &&
+             made.block.freed == kNever;
+    };
+    if (std::ranges::none_of(all_, is_input)) return;
+    const std::vector<DeviceMemory> devices = memory_by_device(trace_);
+    const auto memory = std::ranges::find(devices, device, &DeviceMemory::device);
+    if (memory == devices.end()) return;
+    std::int64_t noted = 0;
+    for (const MadeBlock& made : all_)
+      if (was_there(made)) noted += made.block.bytes;
+    if (noted > memory->allocated_before) std::erase_if(all_, is_input);
   }
 
   void take_note(const NotedTensor& tensor, UsedBlock& block) const {

@@ -112,6 +112,22 @@ TEST(MemoryUses, what_the_program_notes_decides_first) {
   EXPECT_EQ(built.strings[blocks.at(9).name], "head.weight");
 }
 
+// A batch that a worker of a loader has put into shared memory: nobody allocates it, and the allocator held nothing
+// when the trace began. One that it may have held then counts.
+TEST(MemoryUses, a_batch_that_the_allocator_cannot_have_held_is_not_its_memory) {
+  for (const std::int64_t before : {0, 5000}) {
+    TrainingSketch training;
+    Trace& trace = training.sketch.trace();
+    trace.noted_tensors.push_back({450, 9, 5000, 0, trace.strings.intern("input"), trace.strings.intern("batch")});
+    Trace built = training.built();
+    std::int64_t total = before;
+    for (std::size_t row = 0; row < built.memory.size(); ++row)
+      built.memory.total_allocated[row] = total += built.memory.bytes[row];
+    EXPECT_EQ(blocks_of(built).contains(9), before > 0) << before;
+    EXPECT_TRUE(blocks_of(built).contains(2));
+  }
+}
+
 // Each step makes an activation, 100 and on, that its backward pass frees, and a gradient of 400 bytes. In the first
 // one the model also makes a mask (1), a copy of its weights (2), the result that the next step replaces (3), and each
 // step adds one to a list (200 and on). What is still there at the end is freed then.
