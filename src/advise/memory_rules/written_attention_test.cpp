@@ -40,6 +40,22 @@ TEST(WrittenAttentionRule, frees_what_softmax_made_and_what_has_its_size_around_
   EXPECT_EQ(findings[0].fix.id, "sdpa");
 }
 
+// Six steps keep a list of what softmax made. What the newest of them made is still its own, the other five are a
+// leak's.
+TEST(WrittenAttentionRule, leaves_out_scores_that_leak) {
+  MemorySketch sketch;
+  for (int step = 0; step < 6; ++step) {
+    sketch.begin_step();
+    sketch.keep("aten::bmm", kScores);
+    sketch.leave("aten::_softmax", kScores, "train.py(7): step");
+    sketch.backward();
+    sketch.optimize();
+  }
+  const std::vector<Finding> findings = found(sketch.build());
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].saving_bytes, 2 * kScores);
+}
+
 TEST(WrittenAttentionRule, is_silent_about_the_softmax_of_a_loss_and_without_one) {
   EXPECT_TRUE(found(program("aten::_log_softmax")).empty());
   EXPECT_TRUE(found(program("aten::mul")).empty());
