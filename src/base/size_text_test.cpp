@@ -1,8 +1,8 @@
-#include "cli/size_text.h"
+#include "base/size_text.h"
 
 #include <gtest/gtest.h>
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 TEST(SizeText, takes_bytes_and_powers_of_1024) {
@@ -22,4 +22,4 @@ TEST(SizeText, refuses_what_is_no_size) {
 }
 
 }  // namespace
-}  // namespace telltale::cli
+}  // namespace telltale
