@@ -71,6 +71,10 @@ MemoryReport memory_report(const Trace& trace, const std::optional<StepRange>& s
     report.remarks.push_back(
         fmt::format("The file marks no steps. {} inferred from the lines that allocate, which repeat themselves.",
                     counted(static_cast<double>(report.causes.inferred_steps), "step was", "steps were")));
+  if (diagnosis.timing.source == StepSource::kPattern && !report.causes.leaks.empty())
+    report.remarks.emplace_back(
+        "The file marks no steps: what repeats in it stands for them. In a worker of a loader that is a batch, or each "
+        "of its samples.");
   return report;
 }
 

@@ -92,6 +92,33 @@ TEST(MemoryReport, says_that_a_file_is_cut_off_and_not_that_it_never_had_a_histo
   EXPECT_TRUE(is_told(with_log, "what stands behind the cut is not counted"));
 }
 
+// As a loader's worker: two operators for each sample, of which one leaves 1 MiB behind.
+TEST(MemoryReport, says_what_a_step_is_where_none_are_marked_and_something_grows) {
+  const auto remarks = [](std::int64_t left) {
+    ProgramSketch program;
+    std::uint64_t address = 0;
+    for (int sample = 0; sample < 40; ++sample) {
+      program.open(Kind::kAnnotation, "sample");
+      const ProgramSketch::Handle op = program.open(Kind::kOperator, "aten::zeros");
+      program.sketch().set_call_stack(op, "data.py(7): __getitem__");
+      program.spend(kMillisecond);
+      program.sketch().allocate(program.thread(), program.now(), kMiB, kHost, ++address);
+      if (left == 0) program.sketch().allocate(program.thread(), program.now() + 10, -kMiB, kHost, address);
+      program.spend(kMillisecond);
+      program.close();
+      program.run(Kind::kOperator, "aten::normal_", kMillisecond);
+      program.close();
+    }
+    const MemoryReport report = memory_report(program.build());
+    EXPECT_EQ(report.causes.leaks.size(), left > 0 ? 1 : 0);
+    return std::ranges::count_if(report.remarks, [](const std::string& remark) {
+      return remark.contains("what repeats in it stands for them");
+    });
+  };
+  EXPECT_EQ(remarks(kMiB), 1);
+  EXPECT_EQ(remarks(0), 0);
+}
+
 TEST(MemoryRules, say_what_they_are_about) {
   for (const RuleInfo& info : memory_rule_infos()) {
     EXPECT_FALSE(info.id.empty());
