@@ -4,13 +4,15 @@ Each program of programs.py runs once and leaves a snapshot. From it telltale fo
 under the same settings, under others and with twice the batch, from this recording alone and with one of another batch
 size, and whether it fits into somewhat less or more than it reserved. Then the programs run again under these
 conditions, limited by set_per_process_memory_fraction(), and the measured numbers are printed beside those foretold, as
-Markdown. Needs torch with CUDA and nothing else; some minutes.
+Markdown. Where two recordings foretell another batch wrongly, what that batch asks for otherwise goes to stderr. Needs
+torch with CUDA and nothing else; some minutes.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -76,6 +78,30 @@ def ends(answer):
     return tuple(answer.get(end, {}).get("peak_reserved_bytes", 0) for end in ("low", "high"))
 
 
+def asked(snapshot):
+    """What was asked for, in order: bytes and the innermost line of programs.py."""
+    with open(snapshot, "rb") as file:
+        log = pickle.load(file)["device_traces"][0]
+    lines = []
+    for entry in log:
+        if entry["action"] != "alloc":
+            continue
+        own = [frame["line"] for frame in entry["frames"] if frame["filename"].endswith("programs.py")]
+        lines.append((entry["size"], own[0] if own else 0))
+    return lines
+
+
+def asked_otherwise(recorded, doubled):
+    """By what twice the batch asks for something else than as much or twice as much, in the same order."""
+    once, twice = asked(recorded), asked(doubled)
+    others = [
+        (place, *pair)
+        for place, pair in enumerate(zip(once, twice, strict=False))
+        if pair[1][0] not in (pair[0][0], 2 * pair[0][0]) or pair[0][1] != pair[1][1]
+    ]
+    return f"{len(once)} and {len(twice)} requests, {len(others)} of them otherwise: {others[:8]}"
+
+
 def compare(telltale, name, folder):
     """The rows of one program."""
     snapshot = folder / f"{name}.pickle"
@@ -95,6 +121,10 @@ def compare(telltale, name, folder):
     run(name, batch=BATCH * 3 // 4, snapshot=other)
     from_two = foretold(telltale, snapshot, "--batch", "2x", "--other", str(other))
     rows.append(peak_row(name, "batch, from two", "2x", *ends(from_two), measured))
+    if rows[-1]["right"] == "no":
+        doubled_snapshot = folder / f"{name}_doubled.pickle"
+        run(name, batch=2 * BATCH, snapshot=doubled_snapshot)
+        print(f"{name} with twice the batch: {asked_otherwise(snapshot, doubled_snapshot)}", file=sys.stderr)
     for share in (0.8, 0.9, 1.05):
         limit = int(share * peak)
         verdict = foretold(telltale, snapshot, "--fits", f"{limit}B").get("verdict")
