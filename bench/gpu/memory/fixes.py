@@ -158,6 +158,32 @@ def memory_spike(fixed):
     train(model, losses)
 
 
+def optimizer_memory(fixed):
+    """Wide layers and a small batch, so that the optimizer's temporaries make the peak."""
+    model = network(width=2048, depth=4)
+
+    def losses(_step):
+        yield model(torch.randn(2, 128, 2048, device=DEVICE)).square().mean()
+
+    train(model, losses, optimizer_of=lambda *a, **k: torch.optim.AdamW(*a, **k, **({"fused": True} if fixed else {})))
+
+
+def unused_segments(fixed):
+    """Buffers on streams of their own, whose segments nothing else may use."""
+    for _ in range(4):
+        stream = torch.cuda.current_stream() if fixed else torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            own = bytes_on_gpu(128)
+        stream.synchronize()
+        del own
+    model = network(depth=2)
+
+    def losses(_step):
+        yield model(torch.randn(16, 128, 1024, device=DEVICE)).square().mean()
+
+    train(model, losses)
+
+
 FIXES = {
     each.__name__: each
     for each in (
@@ -170,6 +196,8 @@ FIXES = {
         allocator_settings,
         memory_leak,
         memory_spike,
+        optimizer_memory,
+        unused_segments,
     )
 }
 

@@ -31,6 +31,7 @@ LEAKING_LINES = {
     "leaking_worker": "self.seen.append(torch.zeros(MIB // 4))",
     "out_of_memory": "kept.append(x.repeat(4, 1, 1))",
 }
+ABOUT_RESERVED = {"unused_segments"}  # what PyTorch holds, and not what tensors take
 CAUSES = {
     "fragmented_by_live_blocks": "hard_bytes",
     "fragmented_by_growing_sizes": "soft_bytes",
@@ -146,7 +147,7 @@ def promised(telltale, rule, folder):
         return [row("fix", rule, "", f"not found, but {names}", "", False)]
     saving = found[0].get("saving_bytes") or 0
     settings = found[0]["fix"]["code"].partition("PYTORCH_CUDA_ALLOC_CONF=")[2]
-    which = "reserved" if settings else "allocated"
+    which = "reserved" if settings or rule in ABOUT_RESERVED else "allocated"
     before = run(program("fixes.py", rule), rule)
     after = run(program("fixes.py", rule, "--fixed"), rule, PYTORCH_CUDA_ALLOC_CONF=settings)
     measured = before.get(which, 0) - after.get(which, 0)

@@ -120,7 +120,8 @@ MemoryRule memory_rules::optimizer_memory() {
                        "all but the share of one rank. That the state is in 32 bits is assumed. Of temporaries, how "
                        "much lower the peak is without any, as fused optimizers make none.",
                        100 * (1 - kLeftInEightBits), kLeastNumbers * kWideBytes / 1024, kNumbersPerScale),
-       .held = "Not compared with measurements yet.",
+       .held = "Of the fused optimizer, predicted and measured on a CPU, in MiB: 7.8 and 7.8, 24 and 24. Of the others "
+               "nothing was compared yet.",
        .fixes = {"shard_optimizer", "smaller_optimizer_state", "fused_optimizer"}},
       find,
       edit};

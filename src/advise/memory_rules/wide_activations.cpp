@@ -160,9 +160,8 @@ MemoryRule memory_rules::wide_activations() {
                  "GPUs, softmax and norms of groups need, which autocast leaves in float32, and with copies of the "
                  "weights in 16 bits until the backward pass has come to them; what flows backward through products "
                  "is narrower, too. Time is the matter of no_mixed_precision.",
-       .held =
-           "Predicted and measured on a CPU, in MiB: 39 and 38, 14 and 13, 34 and 30, 37 and 40, in a perceptron, a "
-           "convolutional network, an LSTM and a U-Net.",
+       .held = "Predicted and measured, in MiB: 671 and 615, in a program made for it on an H200; on a CPU 39 and 38, "
+               "14 and 13, 34 and 30, 37 and 40, in a perceptron, a convolutional network, an LSTM and a U-Net.",
        .fixes = {"bf16"}},
       find,
       edit};

@@ -137,7 +137,8 @@ Rule rules::memory_leak() {
        .saving =
            "No time: the program ends when the memory does. In telltale memory, bytes: how much lower the peak is "
            "when what leaking lines made goes with its step.",
-       .held = "Predicts no time; found in metric_keeps_its_graph.",
+       .held = "Predicts no time; found in metric_keeps_its_graph. Bytes, predicted and measured, in MiB: 120 and 120, "
+               "in a program made for it on an H200; 58 and 57, 12 and 14 on a CPU.",
        .fixes = {"detach"},
        .is_about_memory = true},
       find};
