@@ -86,12 +86,16 @@ class Question {
     }
     set_range(changes_.batch_factor.value_or(1), result);
     if (changes_.wants_largest_batch && changes_.capacity) {
-      const auto fits = [this](double factor) {
-        return [=, this](const auto& way) { return !run(factor, way).failure; };
-      };
-      result.largest_batch = largest([&](double factor) { return std::ranges::all_of(scaling_.ways, fits(factor)); });
-      result.largest_batch_at_best =
-          largest([&](double factor) { return std::ranges::any_of(scaling_.ways, fits(factor)); });
+      result.largest_batch = largest([this](double factor) {
+        return std::ranges::all_of(scaling_.ways, [&](const auto& way) {
+          return !run(factor, way).failure && !(asks_otherwise(factor) && run(factor, way, true).failure);
+        });
+      });
+      result.largest_batch_at_best = largest([this](double factor) {
+        return std::ranges::any_of(scaling_.ways, [&](const auto& way) {
+          return !run(factor, way).failure || (asks_otherwise(factor) && !run(factor, way, true).failure);
+        });
+      });
     }
     if (!run_starts_as_recorded_ && !requests_.start_blocks.empty())
       result.remarks.push_back(
@@ -101,16 +105,24 @@ class Question {
   }
 
  private:
-  // The least and the most that is needed with the batch, over all ways in which memory may grow.
+  // Whether other segments are taken than those that were recorded, of which it is known where they lay.
+  bool asks_otherwise(double factor) const { return factor != 1 || changes_.settings || !changes_.edit.is_empty(); }
+
+  // The least and the most that is needed with the batch, over all ways in which memory may grow and in which the
+  // device may place segments.
   void set_range(double factor, MemoryWhatIf& result) {
     const auto need = [](const WhatIfMemory& memory) {
       return std::pair(memory.failure.has_value(), memory.peak_reserved);
     };
     std::vector<WhatIfMemory> found;
+    const auto add = [&](const std::vector<double>& way) {
+      found.push_back(seen(run(factor, way)));
+      if (asks_otherwise(factor)) found.push_back(seen(run(factor, way, true)));
+    };
     if (factor == 1)
-      found.push_back(seen(run(factor, {})));
+      add({});
     else
-      for (const std::vector<double>& way : scaling_.ways) found.push_back(seen(run(factor, way)));
+      std::ranges::for_each(scaling_.ways, add);
     std::ranges::stable_sort(found, {}, need);
     result.low = found.front();
     result.high = found.back();
@@ -123,8 +135,9 @@ class Question {
   }
 
   // `way`: how much of each block grows with the batch; of no meaning where that is the recorded one.
-  SimulatedRun run(double factor, const std::vector<double>& way) {
+  SimulatedRun run(double factor, const std::vector<double>& way, bool segments_descend = false) {
     SimulationOptions options{.settings = settings_, .limits = limits()};
+    options.limits.segments_descend = segments_descend;
     std::vector<double> scale;
     if (factor != 1) scale = scale_of(way, factor);
     if (scale.empty())

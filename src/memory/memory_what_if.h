@@ -1,8 +1,11 @@
 // What a recorded program's memory would be under other allocator settings, with another batch, on another device or
 // with fixes made: its peaks, whether it fits, where it fails first, and the largest batch that fits.
 //
-// Pure and thread-safe; a simulation for each way in which memory may grow, and some ten times as many for the largest
-// batch.
+// Among free blocks of one size, the allocator takes the one with the lowest address, and where a device puts segments
+// that were not recorded is not known: each question is simulated with segments that go up and with such that go down.
+//
+// Pure and thread-safe; two simulations for each way in which memory may grow, and some ten times as many for the
+// largest batch.
 #pragma once
 
 #include <cstdint>

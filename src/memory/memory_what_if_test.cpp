@@ -391,6 +391,48 @@ TEST(MemoryWhatIf, knows_a_failure_that_the_recorded_program_survived) {
   EXPECT_FALSE(memory_what_if(program.trace, 0, {.capacity = 600 * kMiB}).high.failure);
 }
 
+// A segment of 40 MiB and, behind it, one of 20 are made; half of the first is handed out again, and then 20 MiB may
+// lie in its other half or in the second: in that with the lower address. Only where the first stays whole there is
+// room for 40 again.
+TEST(MemoryWhatIf, gives_a_range_where_it_matters_in_which_order_segments_lie) {
+  Trace trace;
+  const auto add = [&](AllocatorAction action, std::uint64_t address, std::int64_t mebibytes) {
+    trace.allocator_events.push_back({.time = static_cast<Nanoseconds>(trace.allocator_events.size()),
+                                      .address = address,
+                                      .bytes = mebibytes * kMiB,
+                                      .action = action});
+  };
+  const auto free = [&](std::uint64_t address, std::int64_t mebibytes) {
+    add(AllocatorAction::kFreeRequested, address, mebibytes);
+    add(AllocatorAction::kFreeCompleted, address, mebibytes);
+  };
+  const std::uint64_t first = kBase, second = 2 * kBase, third = 3 * kBase;
+  add(AllocatorAction::kSegmentAllocate, first, 40);
+  add(AllocatorAction::kAllocate, first, 40);
+  add(AllocatorAction::kSegmentAllocate, second, 20);
+  add(AllocatorAction::kAllocate, second, 20);
+  free(first, 40);
+  add(AllocatorAction::kAllocate, first, 20);
+  free(second, 20);
+  add(AllocatorAction::kAllocate, first + 20 * kMiB, 20);
+  free(first, 20);
+  add(AllocatorAction::kSegmentAllocate, third, 40);
+  add(AllocatorAction::kAllocate, third, 40);
+  free(third, 40);
+  free(first + 20 * kMiB, 20);
+  const MemoryWhatIf twice = memory_what_if(trace, 0, {.batch_factor = 2});
+  EXPECT_EQ(twice.before.peak_reserved, 100 * kMiB);
+  EXPECT_EQ(twice.low.peak_reserved, 2 * 60 * kMiB);
+  EXPECT_EQ(twice.high.peak_reserved, 2 * 100 * kMiB);
+  const MemoryWhatIf tight =
+      memory_what_if(trace, 0, {.capacity = 130 * kMiB, .batch_factor = 2, .wants_largest_batch = true});
+  EXPECT_EQ(tight.verdict(), MemoryWhatIf::Verdict::kMayFit);
+  EXPECT_LT(*tight.largest_batch, *tight.largest_batch_at_best);
+  // As recorded, it is known where segments lie.
+  const MemoryWhatIf same = memory_what_if(trace, 0, {.capacity = 70 * kMiB});
+  EXPECT_EQ(same.verdict(), MemoryWhatIf::Verdict::kFails);
+}
+
 TEST(MemoryWhatIf, leaves_out_what_pytorch_could_not_have) {
   Trace trace = program(1);
   trace.devices.push_back({.id = 0, .memory_bytes = 200 * kMiB});

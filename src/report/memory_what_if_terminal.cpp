@@ -60,8 +60,10 @@ std::string verdict_words(const MemoryWhatIf& answer) {
     case MemoryWhatIf::Verdict::kFits:
       return fmt::format("It fits into {}.", into);
     case MemoryWhatIf::Verdict::kMayFit:
-      return fmt::format("It may fit into {}: if as much {} as may be, {}.", into,
-                         answer.is_simulated ? "grows with the batch" : "is reserved beyond what tensors take",
+      return fmt::format("It may fit into {}: if {}, {}.", into,
+                         !answer.is_simulated  ? "as much is reserved beyond what tensors take as may be"
+                         : answer.batch_factor ? "as much grows with the batch as may be"
+                                               : "segments lie as badly as they may",
                          failure_words(*answer.high.failure, has_allocator));
     case MemoryWhatIf::Verdict::kFails:
       return fmt::format("It does not fit into {}: {}.", into, failure_words(*answer.low.failure, has_allocator));

@@ -110,6 +110,9 @@ TEST(MemoryWhatIfText, names_the_line_that_fails_first) {
   EXPECT_TRUE(
       memory_what_if_text(made, {.width = 300})
           .starts_with("It may fit into 16.0 GiB: if as much grows with the batch as may be, it fails first at "));
+  made.batch_factor.reset();
+  EXPECT_TRUE(memory_what_if_text(made, {.width = 300})
+                  .starts_with("It may fit into 16.0 GiB: if segments lie as badly as they may, it fails first at "));
   made.low.failure = made.high.failure;
   const std::string text = memory_what_if_text(made, {.width = 300});
   EXPECT_TRUE(text.starts_with("It does not fit into 16.0 GiB: it fails first at model.py:12, which asks for 1.00 GiB"))

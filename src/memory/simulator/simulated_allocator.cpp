@@ -53,6 +53,15 @@ std::uint64_t SimulatedAllocator::take_addresses(std::int64_t bytes) {
   return address;
 }
 
+std::uint64_t SimulatedAllocator::place_segment(std::int64_t bytes) {
+  if (!limits_.segments_descend) return take_addresses(bytes);
+  const auto page = static_cast<std::uint64_t>(kLargeSegment);
+  const std::uint64_t taken = (static_cast<std::uint64_t>(bytes) + page - 1) / page * page;
+  if (lowest_segment_ < taken + page) lowest_segment_ = kTop;
+  lowest_segment_ -= taken;
+  return lowest_segment_;
+}
+
 void SimulatedAllocator::insert_free(BlockId id) {
   Block& block = blocks_[id];
   if (block.is_mapped) {
@@ -164,7 +173,7 @@ SimulatedAllocator::BlockId SimulatedAllocator::take_segment(Pool& pool, std::in
   if (settings_.expandable_segments) return expand(pool, size);
   if (totals_.reserved + segment > limits_.device) return kNoBlock;
   totals_.reserved += segment;
-  return new_block({.address = take_addresses(segment), .bytes = segment, .pool = &pool});
+  return new_block({.address = place_segment(segment), .bytes = segment, .pool = &pool});
 }
 
 // The lowest place of an expandable segment with that much free or not yet mapped; a new one where there is none.

@@ -28,6 +28,9 @@ struct SimulatorLimits {
   std::int64_t device = kNone;          // what the allocator can get: the device's memory without what others use
   std::optional<std::int64_t> allowed;  // by torch.cuda.set_per_process_memory_fraction()
   std::int64_t address_space = std::int64_t{1} << 40;  // of an expandable segment
+  // Whether the device puts each new segment below those before it, and not above: of free blocks of one size, the
+  // allocator takes the one with the lowest address.
+  bool segments_descend = false;
 };
 
 class SimulatedAllocator {
@@ -75,7 +78,8 @@ class SimulatedAllocator {
   struct Pool;
   using BlockId = std::uint32_t;
   static constexpr BlockId kNoBlock = UINT32_MAX;
-  using PoolKey = std::tuple<StringId, bool, std::uint64_t>;  // private pool, whether small, stream
+  static constexpr std::uint64_t kTop = std::uint64_t{1} << 62;  // of the addresses of segments that descend
+  using PoolKey = std::tuple<StringId, bool, std::uint64_t>;     // private pool, whether small, stream
 
   Pool& pool_of(StringId pool, bool is_small, std::uint64_t stream);
   BlockId new_block(const Block& block);
@@ -103,6 +107,7 @@ class SimulatedAllocator {
   void unmap(BlockId block);
   void recycle(BlockId block) { unused_.push_back(block); }
   std::uint64_t take_addresses(std::int64_t bytes);
+  std::uint64_t place_segment(std::int64_t bytes);
 
   AllocatorSettings settings_;
   SimulatorLimits limits_;
@@ -115,6 +120,7 @@ class SimulatedAllocator {
   std::vector<Held> awaiting_;  // and others that are free by now
   AllocatorTotals totals_;
   std::uint64_t next_address_ = std::uint64_t{20} * kMebibyte;
+  std::uint64_t lowest_segment_ = kTop;
   std::int64_t retries_ = 0;
   Pool* last_pool_ = nullptr;
 };

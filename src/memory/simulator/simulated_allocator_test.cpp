@@ -211,6 +211,7 @@ TEST(SimulatedAllocator, keeps_its_laws_and_agrees_with_the_plainest_allocator) 
     std::mt19937 random(seed);
     const auto draw = [&](std::int64_t below) { return static_cast<std::int64_t>(random() % below); };
     SimulatorLimits limits{.address_space = 600 * kMiB};
+    limits.segments_descend = seed % 2 == 1;
     if (seed % 3 == 1) limits.device = 300 * kMiB;
     if (seed % 3 == 2) limits.allowed = 320 * kMiB;
     const AllocatorSettings chosen = settings(texts[seed % texts.size()]);

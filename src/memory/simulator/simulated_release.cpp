@@ -140,6 +140,7 @@ std::map<std::uint64_t, SimulatedAllocator::Held> SimulatedAllocator::adopt(cons
     const std::uint64_t after = segment.end() + static_cast<std::uint64_t>(limits_.address_space);
     const auto page = static_cast<std::uint64_t>(kLargeSegment);
     next_address_ = std::max(next_address_, (after / page + 1) * page);
+    lowest_segment_ = std::min(lowest_segment_, address / page * page);
   }
   // Behind what an expandable segment has is room to grow.
   for (const auto& [key, last] : last_of) {

@@ -151,7 +151,10 @@ std::optional<std::uint64_t> PlainAllocator::new_room(std::int64_t size, bool is
   if (limits_.allowed && reserved + segment > *limits_.allowed) return std::nullopt;
   if (settings_.expandable_segments) return expanded(size, is_small, stream, pool);
   if (reserved + segment > limits_.device) return std::nullopt;
-  segments_.push_back({take_addresses(segment), segment, stream, pool, is_small, false, {}});
+  const std::uint64_t address = limits_.segments_descend
+                                    ? lowest_address_ -= static_cast<std::uint64_t>(rounded_up(segment, 20 * kMiB))
+                                    : take_addresses(segment);
+  segments_.push_back({address, segment, stream, pool, is_small, false, {}});
   return segments_.back().address;
 }
 

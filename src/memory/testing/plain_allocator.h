@@ -61,6 +61,7 @@ class PlainAllocator {
   bool release_oversize(std::int64_t size, bool is_small, std::uint64_t stream, StringId pool);
   void drop(std::uint64_t segment_address);
   std::uint64_t take_addresses(std::int64_t bytes);
+  std::uint64_t lowest_address_ = std::uint64_t{1} << 62;  // of segments that descend
 
   AllocatorSettings settings_;
   SimulatorLimits limits_;
