@@ -309,7 +309,9 @@ BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests
                                  : "no call stacks were recorded, so the other recording could not be compared"};
   }
   std::vector<std::optional<double>> shares(requests.blocks);
-  for (const Growth& each : growth) shares[each.block] = std::clamp((each.ratio - 1) / (ratio - 1), 0.0, 1.0);
+  for (const Growth& each : growth)
+    shares[each.block] =
+        is_near(each.ratio, ratio * ratio) ? kGrowsAsSquare : std::clamp((each.ratio - 1) / (ratio - 1), 0.0, 1.0);
   add_growth_by_size(here, there, ratio, shares);
   std::vector<Guess> known = guesses(trace, requests, uses);
   for (std::size_t i = 0; i < known.size(); ++i)
@@ -319,7 +321,9 @@ BatchScaling batch_scaling(const Trace& trace, const AllocatorRequests& requests
 
 std::vector<double> scale_of(const std::vector<double>& shares, double batch_factor) {
   std::vector<double> scale(shares.size());
-  std::ranges::transform(shares, scale.begin(), [&](double share) { return 1 + share * (batch_factor - 1); });
+  std::ranges::transform(shares, scale.begin(), [&](double share) {
+    return share == kGrowsAsSquare ? batch_factor * batch_factor : 1 + share * (batch_factor - 1);
+  });
   return scale;
 }
 

@@ -22,8 +22,13 @@
 
 namespace telltale {
 
+// Of a block that grows with the square of the batch, as a product of all samples with all others. Only two recordings
+// tell that.
+inline constexpr double kGrowsAsSquare = 2;
+
 struct BatchScaling {
-  // The ways in which memory may grow, each as how much of each block grows with the batch, from 0 to 1. One where
+  // The ways in which memory may grow, each as how much of each block grows with the batch, from 0 to 1, or
+  // kGrowsAsSquare. One where
   // there is no doubt, eight at most; in the first, no doubtful block grows, in the last, all do.
   std::vector<std::vector<double>> ways;
   bool is_from_two = false;

@@ -34,6 +34,46 @@ Trace program(std::int64_t batch) {
   return trace;
 }
 
+// A log as a snapshot has it: every block in a segment of its own, and an entry is a nanosecond.
+class LoggedProgram {
+ public:
+  void allocate(std::uint64_t number, std::int64_t mebibytes, std::string_view stack) {
+    if (segments_.insert(number).second) add(AllocatorAction::kSegmentAllocate, number, mebibytes, stack);
+    bytes_[number] = mebibytes * kMiB;
+    add(AllocatorAction::kAllocate, number, mebibytes, stack);
+    note(number, bytes_[number]);
+  }
+  void free(std::uint64_t number) {
+    add(AllocatorAction::kFreeRequested, number, bytes_[number] / kMiB, "");
+    add(AllocatorAction::kFreeCompleted, number, bytes_[number] / kMiB, "");
+    note(number, -bytes_[number]);
+  }
+  Trace trace;
+
+ private:
+  void add(AllocatorAction action, std::uint64_t number, std::int64_t mebibytes, std::string_view stack) {
+    trace.allocator_events.push_back({.time = static_cast<Nanoseconds>(trace.allocator_events.size()),
+                                      .address = number * kBase,
+                                      .bytes = mebibytes * kMiB,
+                                      .call_stack = trace.strings.intern(stack),
+                                      .action = action});
+  }
+  void note(std::uint64_t number, std::int64_t bytes) {
+    allocated_ += bytes;
+    trace.memory.time.push_back(trace.allocator_events.back().time);
+    trace.memory.address.push_back(number * kBase);
+    trace.memory.bytes.push_back(bytes);
+    trace.memory.total_allocated.push_back(allocated_);
+    trace.memory.total_reserved.push_back(-1);
+    trace.memory.device.push_back(0);
+    trace.memory.track.push_back(0);
+    trace.memory.event.push_back(kNoEvent);
+  }
+  std::set<std::uint64_t> segments_;
+  std::map<std::uint64_t, std::int64_t> bytes_;
+  std::int64_t allocated_ = 0;
+};
+
 TEST(MemoryWhatIf, scales_what_comes_and_goes_and_says_which_line_fails) {
   const Trace trace = program(1);
   const MemoryWhatIf twice = memory_what_if(trace, 0, {.batch_factor = 2});
@@ -135,6 +175,30 @@ TEST(MemoryWhatIf, learns_from_two_recordings_what_grows) {
   EXPECT_EQ(both.low.peak_allocated, 240 * kMiB);  // 40 + 200 > 40 + 3 × 60
   EXPECT_EQ(both.high.peak_allocated, 240 * kMiB);
   EXPECT_EQ(both.high.peak_reserved, 420 * kMiB);  // 40 + 180 and 200 of their own
+}
+
+// Beside 40 MiB of weights, each step makes 60 MiB a batch, and a product of all samples with all others that is 5 MiB
+// with one batch and 20 with two.
+TEST(MemoryWhatIf, learns_from_two_recordings_what_grows_with_the_square_of_the_batch) {
+  const auto compared = [](std::int64_t batch) {
+    LoggedProgram program;
+    program.allocate(1, 40, "train.py(3): main");
+    for (int step = 0; step < 3; ++step) {
+      program.allocate(2, 60 * batch, "model.py(7): forward");
+      program.allocate(3, 5 * batch * batch, "metric.py(2): compare");
+      program.free(3);
+      program.free(2);
+    }
+    return std::move(program.trace);
+  };
+  const MemoryWhatIf four = memory_what_if(compared(1), 0, {.batch_factor = 4}, nullptr);
+  EXPECT_EQ(four.high.peak_allocated, (40 + 240 + 20) * kMiB);  // one recording cannot tell
+  const Trace one = compared(1), two = compared(2);
+  const MemoryWhatIf seen = memory_what_if(one, 0, {.batch_factor = 4}, &two);
+  EXPECT_EQ(seen.low.peak_allocated, (40 + 240 + 80) * kMiB);
+  EXPECT_EQ(seen.high.peak_allocated, (40 + 240 + 80) * kMiB);
+  const MemoryWhatIf half = memory_what_if(two, 0, {.batch_factor = 0.5}, &one);
+  EXPECT_EQ(half.high.peak_allocated, (40 + 60 + 5) * kMiB);
 }
 
 // As on autograd's threads, which have no stacks: a gradient of 50 MiB and what grows come in turns.
@@ -252,46 +316,6 @@ TEST(MemoryWhatIf, gives_the_least_and_the_most_of_each_amount) {
   EXPECT_EQ(doubled.low.peak_reserved, (40 + 80) * kMiB);
   EXPECT_EQ(doubled.high.peak_reserved, (40 + 40 + 72) * kMiB);
 }
-
-// A log as a snapshot has it: every block in a segment of its own, and an entry is a nanosecond.
-class LoggedProgram {
- public:
-  void allocate(std::uint64_t number, std::int64_t mebibytes, std::string_view stack) {
-    if (segments_.insert(number).second) add(AllocatorAction::kSegmentAllocate, number, mebibytes, stack);
-    bytes_[number] = mebibytes * kMiB;
-    add(AllocatorAction::kAllocate, number, mebibytes, stack);
-    note(number, bytes_[number]);
-  }
-  void free(std::uint64_t number) {
-    add(AllocatorAction::kFreeRequested, number, bytes_[number] / kMiB, "");
-    add(AllocatorAction::kFreeCompleted, number, bytes_[number] / kMiB, "");
-    note(number, -bytes_[number]);
-  }
-  Trace trace;
-
- private:
-  void add(AllocatorAction action, std::uint64_t number, std::int64_t mebibytes, std::string_view stack) {
-    trace.allocator_events.push_back({.time = static_cast<Nanoseconds>(trace.allocator_events.size()),
-                                      .address = number * kBase,
-                                      .bytes = mebibytes * kMiB,
-                                      .call_stack = trace.strings.intern(stack),
-                                      .action = action});
-  }
-  void note(std::uint64_t number, std::int64_t bytes) {
-    allocated_ += bytes;
-    trace.memory.time.push_back(trace.allocator_events.back().time);
-    trace.memory.address.push_back(number * kBase);
-    trace.memory.bytes.push_back(bytes);
-    trace.memory.total_allocated.push_back(allocated_);
-    trace.memory.total_reserved.push_back(-1);
-    trace.memory.device.push_back(0);
-    trace.memory.track.push_back(0);
-    trace.memory.event.push_back(kNoEvent);
-  }
-  std::set<std::uint64_t> segments_;
-  std::map<std::uint64_t, std::int64_t> bytes_;
-  std::int64_t allocated_ = 0;
-};
 
 constexpr std::string_view kConstruction = "torch/nn/modules/linear.py(9): __init__;train.py(1): main";
 constexpr std::string_view kForward = "torch/nn/modules/linear.py(20): forward;train.py(4): main";
