@@ -39,6 +39,10 @@ CAUSES = {
 }
 
 
+# What fixes.py mends with, of rules that propose several things.
+FIX_OF = {"optimizer_memory": "fused_optimizer"}
+
+
 def run(command, what, **environment):
     """What a program says of itself in its last line; an empty dict where it went wrong."""
     try:
@@ -141,9 +145,11 @@ def told_by(telltale, name, folder):
 
 def promised(telltale, rule, folder):
     _own, memory = recorded(telltale, folder / f"fix_{rule}.tell", program("fixes.py", rule))
-    found = [each for each in memory.get("findings", ()) if each["rule"] == rule]
+    findings = memory.get("findings", ())
+    fix = FIX_OF.get(rule)
+    found = [each for each in findings if each["rule"] == rule and fix in (None, each["fix"]["id"])]
     if not found:
-        names = ", ".join(each["rule"] for each in memory.get("findings", ()))
+        names = ", ".join(f"{each['rule']} ({each['fix']['id']})" for each in findings)
         return [row("fix", rule, "", f"not found, but {names}", "", False)]
     saving = found[0].get("saving_bytes") or 0
     settings = found[0]["fix"]["code"].partition("PYTORCH_CUDA_ALLOC_CONF=")[2]
