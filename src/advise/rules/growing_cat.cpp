@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,16 +40,6 @@ struct Joining {
 std::vector<double> times_of(const Joining& joining) {
   std::vector<double> times;
   for (const auto& [step, time] : joining.in_step) times.push_back(static_cast<double>(time));
-  return times;
-}
-
-// What else these steps take.
-std::vector<double> other_times(const Facts& facts, const Joining& joining) {
-  std::vector<double> times;
-  for (const auto& [step, time] : joining.in_step) {
-    const Interval& whole = facts.diagnosis.timing.steps[step].host;
-    times.push_back(static_cast<double>(std::max<Nanoseconds>(whole.end - whole.begin - time, 0)));
-  }
   return times;
 }
 
@@ -89,12 +80,25 @@ Growth growth_of(const std::vector<double>& times) {
   return {median_of({times.begin(), times.begin() + third}), median_of({times.end() - third, times.end()})};
 }
 
-bool grows(const Facts& facts, const Joining& joining) {
+// `operators`: how long all of them take, by step. What Python does in between may be giving back the tensor that was
+// there before.
+bool grows(const Joining& joining, const std::vector<Nanoseconds>& operators) {
   const std::vector<double> times = times_of(joining);
   if (times.size() < kFewestSteps || likeness_to_order(times) < kLeastLikeness) return false;
-  const Growth rest = growth_of(other_times(facts, joining));
+  std::vector<double> others;
+  for (const auto& [step, time] : joining.in_step)
+    others.push_back(static_cast<double>(std::max<Nanoseconds>(operators[step] - time, 0)));
+  const Growth rest = growth_of(others);
   const double of_rest = rest.first > 0 ? std::max(rest.last / rest.first, 1.0) : 1.0;
   return growth_of(times).is_by(kLeastGrowth * of_rest);
+}
+
+// The place among the steps of the one in which something begins.
+std::optional<std::size_t> step_at(const std::vector<StepSpan>& steps, Nanoseconds start) {
+  const auto behind =
+      std::ranges::upper_bound(steps, start, std::ranges::less{}, [](const StepSpan& span) { return span.host.begin; });
+  if (behind == steps.begin() || start >= std::prev(behind)->host.end) return std::nullopt;
+  return static_cast<std::size_t>(behind - steps.begin()) - 1;
 }
 
 // By line; where none is known, all together.
@@ -102,24 +106,27 @@ std::vector<Joining> joinings_of(const Facts& facts) {
   const Trace& trace = facts.trace;
   const std::vector<bool> may_join = names_where(trace, joins);
   const std::vector<StepSpan>& steps = facts.diagnosis.timing.steps;
+  std::vector<Nanoseconds> operators(steps.size());
   std::map<std::pair<std::string, int>, Joining> by_line;
   for (EventId event = 0; event < trace.events.size(); ++event) {
-    if (trace.events.kind[event] != Kind::kOperator || !may_join[trace.events.name[event]]) continue;
+    if (trace.events.kind[event] != Kind::kOperator) continue;
     const EventId around = trace.ancestor(event, Kind::kOperator);
-    if ((around != kNoEvent && may_join[trace.events.name[around]]) || facts.phases[event] == Phase::kBackward)
-      continue;
-    const Nanoseconds start = trace.events.start[event];
-    const auto behind = std::ranges::upper_bound(steps, start, std::ranges::less{},
-                                                 [](const StepSpan& span) { return span.host.begin; });
-    if (behind == steps.begin() || start >= std::prev(behind)->host.end) continue;
+    const bool may_be_joining = may_join[trace.events.name[event]] && facts.phases[event] != Phase::kBackward &&
+                                (around == kNoEvent || !may_join[trace.events.name[around]]);
+    if (around != kNoEvent && !may_be_joining) continue;
+    const std::optional<std::size_t> step = step_at(steps, trace.events.start[event]);
+    if (!step) continue;
+    const Nanoseconds time = time_of(facts, event);
+    if (around == kNoEvent) operators[*step] += time;
+    if (!may_be_joining) continue;
     const auto line = source_line(trace, event);
     Joining& joining = by_line[line ? std::pair(line->file, line->line) : std::pair(std::string(), 0)];
     joining.calls.push_back(event);
-    joining.in_step[static_cast<std::size_t>(behind - steps.begin()) - 1] += time_of(facts, event);
+    joining.in_step[*step] += time;
   }
   std::vector<Joining> growing;
   for (auto& [line, joining] : by_line)
-    if (grows(facts, joining)) growing.push_back(std::move(joining));
+    if (grows(joining, operators)) growing.push_back(std::move(joining));
   return growing;
 }
 
@@ -167,7 +174,7 @@ Rule rules::growing_cat() {
       {.title = "Tensors that grow by being joined",
        .looks_for = fmt::format("torch.cat() and its like at one line, outside of the backward pass, that take {} "
                                 "times as long in the last third of the steps as in the first one or more, "
-                                "beyond what the rest of the step grows, and whose times come in the order of the "
+                                "beyond what other operators grow, and whose times come in the order of the "
                                 "steps ({} steps or more; Spearman's "
                                 "coefficient is at least {}).",
                                 kLeastGrowth, kFewestSteps, kLeastLikeness),

@@ -12,7 +12,8 @@ struct Gathering {
   int steps = 15;
   bool is_on_device = false;
   bool is_shuffled = false;  // the same times, in another order
-  bool all_grows = false;    // the rest of the step as well, by as much of itself
+  bool all_grows = false;    // other operators as well, by as much of themselves
+  bool is_freed = false;     // what was there before, by Python, in as long
 };
 
 // Steps of 10 ms, and a join of 1 ms that takes longer in every step.
@@ -30,6 +31,7 @@ Trace gathering(const Gathering& options) {
     } else {
       program.run(Kind::kOperator, "aten::cat", takes);
     }
+    if (options.is_freed) program.spend(takes);
     program.close();
   }
   return program.build();
@@ -44,6 +46,12 @@ TEST(GrowingCatRule, saves_the_joins) {
     EXPECT_EQ(findings[0].fix.id, "join_once");
     EXPECT_EQ(findings[0].source, (SourceLine{"gather.py", 12, "step"}));
   }
+}
+
+TEST(GrowingCatRule, minds_no_time_of_python_that_grows_as_well) {
+  const std::vector<Finding> findings = findings_of(gathering({.is_freed = true}), "growing_cat");
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_NEAR(likely_ms(findings[0]), 4.5, 0.01);
 }
 
 TEST(GrowingCatRule, is_silent_about_what_does_not_grow) {
