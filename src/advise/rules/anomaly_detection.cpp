@@ -130,7 +130,7 @@ Rule rules::anomaly_detection() {
            format_time(kUsualTraceback)),
        .held =
            "Predicted and measured savings on a CPU, in percent of the step: 63 and 70 (signals, a GRU), 44 and 50 (a "
-           "transformer), 34 and 39 (a convolutional network); on a machine that was busy with other work.",
+           "transformer), 34 and 39 (a convolutional network), 26 and 29 (an LSTM, held back).",
        .fixes = {"no_anomaly_detection"}},
       find};
 }
