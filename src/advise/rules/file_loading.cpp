@@ -91,8 +91,8 @@ std::vector<Finding> find(const Facts& facts) {
   std::ranges::stable_sort(loading.reads, std::ranges::greater{},
                            [&](EventId call) { return facts.trace.events.duration[call]; });
   Finding finding;
-  finding.title = fmt::format("{} read from a file in every {}", loading.is_of_weights ? "Weights are" : "Tensors are",
-                              facts.trains ? "step" : "request");
+  finding.title = fmt::format("{} read from a file {}", loading.is_of_weights ? "Weights are" : "Tensors are",
+                              facts.trains ? "in every step" : "for every request");
   finding.explanation =
       fmt::format("Reading {}takes {}.", loading.is_of_weights ? "them and putting them into the model " : "them ",
                   time_and_share(facts, takes));

@@ -44,7 +44,7 @@ TEST(FileLoadingRule, saves_reading_weights_and_putting_them_into_the_model) {
   ASSERT_EQ(findings.size(), 1);
   EXPECT_NEAR(likely_ms(findings[0]), 3, 0.005);
   EXPECT_EQ(findings[0].fix.id, "load_once");
-  EXPECT_EQ(findings[0].title, "Weights are read from a file in every request");
+  EXPECT_EQ(findings[0].title, "Weights are read from a file for every request");
   EXPECT_EQ(findings[0].source, (SourceLine{"serve.py", 9, "answer"}));
 }
 
@@ -55,7 +55,7 @@ TEST(FileLoadingRule, knows_other_readers_and_what_is_no_weight) {
         findings_of(serving({.reads = reads, .puts_into_model = false}), "file_loading");
     ASSERT_EQ(findings.size(), 1) << reads;
     EXPECT_NEAR(likely_ms(findings[0]), 2, 0.005);
-    EXPECT_EQ(findings[0].title, "Tensors are read from a file in every request");
+    EXPECT_EQ(findings[0].title, "Tensors are read from a file for every request");
   }
 }
 
