@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "advise/patterns/time_between_nodes.h"
 #include "analysis/names_where.h"
 
 namespace telltale {
@@ -13,7 +14,7 @@ bool checks(std::string_view name) {
   return name == "aten::isnan" || name == "aten::_is_any_true" || name == "aten::any" || name == "aten::item";
 }
 
-bool is_node(std::string_view name) { return name.starts_with("autograd::engine::evaluate_function: "); }
+bool is_node(std::string_view name) { return name.starts_with(kEngineCall); }
 
 bool is_of_traceback(std::string_view name) {
   return name.starts_with("traceback.py(") || name.starts_with("torch/fx/traceback.py(");

@@ -6,10 +6,13 @@
 #include <cmath>
 #include <functional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "advise/patterns/anomaly_checks.h"
 #include "advise/rule.h"
 #include "analysis/names_where.h"
+#include "analysis/robust_statistics.h"
 #include "base/amounts.h"
 
 namespace telltale {
@@ -55,11 +58,7 @@ Forward forward_of(const Facts& facts) {
     if (is_view[events.name[event]] && !is_part_of_view && events.duration[event] >= kLeastTraceback)
       tracebacks.push_back(events.duration[event]);
   }
-  if (tracebacks.size() >= kFewestViews) {
-    const auto middle = tracebacks.begin() + static_cast<std::ptrdiff_t>(tracebacks.size() / 2);
-    std::ranges::nth_element(tracebacks, middle);
-    forward.traceback = *middle;
-  }
+  if (tracebacks.size() >= kFewestViews) forward.traceback = median(std::move(tracebacks));
   const ObserverCost& observer = facts.unobserved.observer;
   for (const EventId op : forward.operators) {
     const auto recorded = static_cast<double>(own[op]);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "advise/rule.h"
 #include "analysis/host_timeline.h"
 #include "analysis/names_where.h"
+#include "analysis/source_line.h"
 #include "base/amounts.h"
 
 namespace telltale {
@@ -17,14 +20,14 @@ namespace {
 
 constexpr double kUncertainty = 0.25;
 
-std::string_view function_of(std::string_view frame) {
-  const std::size_t at = frame.rfind(": ");
-  return at == std::string_view::npos ? std::string_view() : frame.substr(at + 2);
+std::string function_of(std::string_view frame) {
+  const std::optional<SourceLine> parsed = parsed_frame(frame);
+  return parsed ? parsed->function : std::string();
 }
 
 // torch.load(), and what reads weights in other formats.
 bool reads_file(std::string_view frame) {
-  const std::string_view function = function_of(frame);
+  const std::string function = function_of(frame);
   if (frame.contains("torch/serialization.py(") || frame.contains("torch/jit/_serialization.py("))
     return function.contains("load");
   if (frame.contains("safetensors/")) return function.starts_with("load");

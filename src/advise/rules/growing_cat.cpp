@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <iterator>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +12,8 @@
 
 #include "advise/rule.h"
 #include "analysis/names_where.h"
+#include "analysis/robust_statistics.h"
+#include "analysis/step_timing.h"
 #include "base/amounts.h"
 
 namespace telltale {
@@ -34,12 +34,12 @@ bool joins(std::string_view op) {
 // The calls of one line, and how long those of each step take, by its place among the steps.
 struct Joining {
   std::vector<EventId> calls;
-  std::map<std::size_t, Nanoseconds> in_step;
+  std::map<int, Nanoseconds> in_step;
 };
 
-std::vector<double> times_of(const Joining& joining) {
-  std::vector<double> times;
-  for (const auto& [step, time] : joining.in_step) times.push_back(static_cast<double>(time));
+std::vector<Nanoseconds> times_of(const Joining& joining) {
+  std::vector<Nanoseconds> times;
+  for (const auto& [step, time] : joining.in_step) times.push_back(time);
   return times;
 }
 
@@ -50,14 +50,8 @@ Nanoseconds time_of(const Facts& facts, EventId call) {
   return on_device > 0 ? on_device : facts.trace.events.duration[call];
 }
 
-double median_of(std::vector<double> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::ranges::nth_element(times, middle);
-  return *middle;
-}
-
 // Spearman's: how nearly the times come in the order of the steps, from -1 to 1.
-double likeness_to_order(const std::vector<double>& times) {
+double likeness_to_order(const std::vector<Nanoseconds>& times) {
   std::vector<std::size_t> order(times.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, std::ranges::less{}, [&](std::size_t i) { return times[i]; });
@@ -71,42 +65,34 @@ double likeness_to_order(const std::vector<double>& times) {
 }
 
 struct Growth {
-  double first = 0, last = 0;  // medians of the first and of the last third
-  bool is_by(double factor) const { return last >= factor * first; }
+  Nanoseconds first = 0, last = 0;  // medians of the first and of the last third
+  bool is_by(double factor) const { return static_cast<double>(last) >= factor * static_cast<double>(first); }
 };
 
-Growth growth_of(const std::vector<double>& times) {
+Growth growth_of(const std::vector<Nanoseconds>& times) {
   const auto third = static_cast<std::ptrdiff_t>(times.size() / 3);
-  return {median_of({times.begin(), times.begin() + third}), median_of({times.end() - third, times.end()})};
+  return {median({times.begin(), times.begin() + third}), median({times.end() - third, times.end()})};
 }
 
 // `operators`: how long all of them take, by step. What Python does in between may be giving back the tensor that was
 // there before.
 bool grows(const Joining& joining, const std::vector<Nanoseconds>& operators) {
-  const std::vector<double> times = times_of(joining);
+  const std::vector<Nanoseconds> times = times_of(joining);
   if (times.size() < kFewestSteps || likeness_to_order(times) < kLeastLikeness) return false;
-  std::vector<double> others;
+  std::vector<Nanoseconds> others;
   for (const auto& [step, time] : joining.in_step)
-    others.push_back(static_cast<double>(std::max<Nanoseconds>(operators[step] - time, 0)));
+    others.push_back(std::max<Nanoseconds>(operators[static_cast<std::size_t>(step)] - time, 0));
   const Growth rest = growth_of(others);
-  const double of_rest = rest.first > 0 ? std::max(rest.last / rest.first, 1.0) : 1.0;
+  const double of_rest =
+      rest.first > 0 ? std::max(static_cast<double>(rest.last) / static_cast<double>(rest.first), 1.0) : 1.0;
   return growth_of(times).is_by(kLeastGrowth * of_rest);
-}
-
-// The place among the steps of the one in which something begins.
-std::optional<std::size_t> step_at(const std::vector<StepSpan>& steps, Nanoseconds start) {
-  const auto behind =
-      std::ranges::upper_bound(steps, start, std::ranges::less{}, [](const StepSpan& span) { return span.host.begin; });
-  if (behind == steps.begin() || start >= std::prev(behind)->host.end) return std::nullopt;
-  return static_cast<std::size_t>(behind - steps.begin()) - 1;
 }
 
 // By line; where none is known, all together.
 std::vector<Joining> joinings_of(const Facts& facts) {
   const Trace& trace = facts.trace;
   const std::vector<bool> may_join = names_where(trace, joins);
-  const std::vector<StepSpan>& steps = facts.diagnosis.timing.steps;
-  std::vector<Nanoseconds> operators(steps.size());
+  std::vector<Nanoseconds> operators(facts.diagnosis.timing.steps.size());
   std::map<std::pair<std::string, int>, Joining> by_line;
   for (EventId event = 0; event < trace.events.size(); ++event) {
     if (trace.events.kind[event] != Kind::kOperator) continue;
@@ -114,15 +100,15 @@ std::vector<Joining> joinings_of(const Facts& facts) {
     const bool may_be_joining = may_join[trace.events.name[event]] && facts.phases[event] != Phase::kBackward &&
                                 (around == kNoEvent || !may_join[trace.events.name[around]]);
     if (around != kNoEvent && !may_be_joining) continue;
-    const std::optional<std::size_t> step = step_at(steps, trace.events.start[event]);
-    if (!step) continue;
+    const int step = step_at(facts.diagnosis.timing, trace.events.start[event]);
+    if (step < 0) continue;
     const Nanoseconds time = time_of(facts, event);
-    if (around == kNoEvent) operators[*step] += time;
+    if (around == kNoEvent) operators[static_cast<std::size_t>(step)] += time;
     if (!may_be_joining) continue;
     const auto line = source_line(trace, event);
     Joining& joining = by_line[line ? std::pair(line->file, line->line) : std::pair(std::string(), 0)];
     joining.calls.push_back(event);
-    joining.in_step[*step] += time;
+    joining.in_step[step] += time;
   }
   std::vector<Joining> growing;
   for (auto& [line, joining] : by_line)
@@ -133,7 +119,7 @@ std::vector<Joining> joinings_of(const Facts& facts) {
 Finding finding_of(const Facts& facts, Joining joining) {
   Edit edit = facts.unobserved;
   for (const EventId call : joining.calls) edit.scale_subtree(facts.trace, facts.launched, call, 0, 0);
-  const std::vector<double> times = times_of(joining);
+  const std::vector<Nanoseconds> times = times_of(joining);
   const Growth growth = growth_of(times);
   Finding finding;
   finding.saving = saving_around(facts, facts.saved_by(edit), kUncertainty);
