@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -99,9 +98,9 @@ std::vector<Finding> find(const Facts& facts) {
   Finding finding;
   finding.title = "Autograd looks for NaN in every gradient";
   finding.explanation = fmt::format(
-      "Anomaly detection is on: it checks what each of {} nodes of the backward pass returns, and in the forward pass "
-      "notes a traceback for each.",
-      format_count(std::llround(static_cast<double>(checks.nodes) / facts.steps())));
+      "Anomaly detection is on: the backward pass checks the gradients of {} per step, and the forward pass notes a "
+      "traceback for each.",
+      counted(static_cast<double>(checks.nodes) / facts.steps(), "node"));
   finding.saving = saving_around(facts, likely, kUncertainty);
   finding.edit = facts.kept(edit);
   finding.reach = changed_by(facts, edit);

@@ -11,10 +11,9 @@ struct Training {
   bool shows_calls = false;    // of the function that notes a traceback
   bool is_on_device = false;   // the checks launch kernels and wait for them
   bool is_of_program = false;  // the program itself looks for NaN
+  int nodes = 5;               // of the backward pass
   int views = 0;               // of 30 µs in the forward pass, and as many of 1 µs
 };
-
-constexpr int kNodes = 5;
 
 void check(ProgramSketch& program, const Training& options) {
   if (options.is_on_device)
@@ -51,7 +50,7 @@ Trace training(const Training& options) {
       program.close();
     }
     for (int closed = 0; closed < 2; ++closed) program.close();
-    for (int node = 0; node < kNodes; ++node) {
+    for (int node = 0; node < options.nodes; ++node) {
       program.open(Kind::kOperator, "autograd::engine::evaluate_function: AddmmBackward0");
       program.run(Kind::kOperator, "AddmmBackward0", 2 * kMillisecond);
       if (options.detects) check(program, options);
@@ -63,6 +62,7 @@ Trace training(const Training& options) {
   return program.build();
 }
 
+constexpr int kNodes = 5;
 // By hand: 1 + 0.5 + 0.1 ms for each node, and 45 µs for its traceback.
 constexpr double kChecksMs = kNodes * 1.6;
 constexpr double kTracebacksMs = kNodes * 0.045;
@@ -74,7 +74,8 @@ TEST(AnomalyDetectionRule, saves_the_checks_and_the_tracebacks) {
     EXPECT_NEAR(likely_ms(findings[0]), kChecksMs + kTracebacksMs, 0.005);
     EXPECT_EQ(findings[0].fix.id, "no_anomaly_detection");
     EXPECT_EQ(findings[0].source, (SourceLine{"train.py", 8, "step"}));
-    EXPECT_TRUE(findings[0].explanation.find("each of 5 nodes") != std::string::npos) << findings[0].explanation;
+    EXPECT_TRUE(findings[0].explanation.find("the gradients of 5 nodes per step") != std::string::npos)
+        << findings[0].explanation;
   }
 }
 
@@ -102,6 +103,7 @@ TEST(AnomalyDetectionRule, is_silent_about_programs_that_look_for_nan_themselves
 }
 
 const RuleSample kEstimated("anomaly_detection", "tracebacks estimated", [] { return training({}); });
+const RuleSample kOneNode("anomaly_detection", "one node", [] { return training({.nodes = 1}); });
 const RuleSample kOnDevice("anomaly_detection", "on a GPU", [] { return training({.is_on_device = true}); });
 
 }  // namespace
